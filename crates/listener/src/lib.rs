@@ -1,0 +1,3 @@
+//! Sockets → requests.
+mod handler;
+pub use handler::Handler;

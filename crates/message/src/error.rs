@@ -1,0 +1,202 @@
+//! Error: why a request got no proper answer: what failed, on which side, and whether trying again is allowed.
+//!
+//! Made wherever something fails; turned into a status in one place, `response::failure`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// The result of anything on the way of a request.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Whose fault it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The client sent something wrong, was too slow, or went away.
+    Client,
+    /// The origin did.
+    Source,
+    /// We did, or we refused to.
+    Us,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The client's message breaks the rules of HTTP.
+    MalformedRequest,
+    /// The request target is longer than the limit.
+    TargetTooLong,
+    /// The request's header section is larger, or has more fields, than the limit.
+    HeadTooLarge,
+    /// The request's content is larger than the limit.
+    ContentTooLarge,
+    /// An HTTP version we do not speak.
+    UnsupportedVersion,
+    /// The client did not send its head or content in time.
+    ClientTimeout,
+    /// The client went away.
+    ClientGone,
+    /// `only-if-cached` and nothing usable stored (RFC 9111 §5.2.1.7).
+    OnlyIfCached,
+    /// The origin's name could not be resolved.
+    Resolve,
+    /// No connection to the origin could be made (refused, unreachable, TLS).
+    Connect,
+    /// Making the connection took too long.
+    ConnectTimeout,
+    /// The origin did not answer in time.
+    SourceTimeout,
+    /// The origin closed or reset before its answer was complete.
+    BrokeOff,
+    /// The origin's answer breaks the rules of HTTP.
+    MalformedResponse,
+    /// All targets of the source are marked unhealthy.
+    NoHealthyTarget,
+    /// No route matches.
+    NoRoute,
+    /// A limit of ours is reached (connections, queue).
+    Overloaded,
+    /// We are shutting down.
+    Draining,
+    /// A bug or an exhausted resource on our side.
+    Internal,
+}
+
+impl Kind {
+    /// Whose fault this kind is.
+    pub const fn side(self) -> Side {
+        match self {
+            Kind::MalformedRequest
+            | Kind::TargetTooLong
+            | Kind::HeadTooLarge
+            | Kind::ContentTooLarge
+            | Kind::UnsupportedVersion
+            | Kind::ClientTimeout
+            | Kind::ClientGone
+            | Kind::OnlyIfCached => Side::Client,
+            Kind::Resolve
+            | Kind::Connect
+            | Kind::ConnectTimeout
+            | Kind::SourceTimeout
+            | Kind::BrokeOff
+            | Kind::MalformedResponse
+            | Kind::NoHealthyTarget => Side::Source,
+            Kind::NoRoute | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
+        }
+    }
+
+    /// The word for logs, metrics and error bodies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::MalformedRequest => "malformed-request",
+            Kind::TargetTooLong => "target-too-long",
+            Kind::HeadTooLarge => "head-too-large",
+            Kind::ContentTooLarge => "content-too-large",
+            Kind::UnsupportedVersion => "unsupported-version",
+            Kind::ClientTimeout => "client-timeout",
+            Kind::ClientGone => "client-gone",
+            Kind::OnlyIfCached => "only-if-cached",
+            Kind::Resolve => "resolve",
+            Kind::Connect => "connect",
+            Kind::ConnectTimeout => "connect-timeout",
+            Kind::SourceTimeout => "source-timeout",
+            Kind::BrokeOff => "broke-off",
+            Kind::MalformedResponse => "malformed-response",
+            Kind::NoHealthyTarget => "no-healthy-target",
+            Kind::NoRoute => "no-route",
+            Kind::Overloaded => "overloaded",
+            Kind::Draining => "draining",
+            Kind::Internal => "internal",
+        }
+    }
+}
+
+/// Whether the same request may be sent again by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Retry {
+    /// Not at all.
+    Never,
+    /// Only when the method is idempotent and the content can be sent again (RFC 9110 §9.2.2).
+    IfIdempotent,
+    /// Always: nothing of the request reached the origin's application.
+    Always,
+}
+
+/// See the module. Cheap to clone, since the followers of a failed fill all get it.
+#[derive(Clone)]
+pub struct Error {
+    kind: Kind,
+    retry: Retry,
+    detail: Cow<'static, str>,
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this kind; `detail` is for people and must hold no secret. Never to be retried.
+    pub fn new(kind: Kind, detail: impl Into<Cow<'static, str>>) -> Self {
+        Error { kind, retry: Retry::Never, detail: detail.into(), cause: None }
+    }
+
+    /// The same, with what lay beneath it.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Arc::new(cause));
+        self
+    }
+
+    /// The same, with another word on trying again.
+    #[must_use]
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whose fault it was.
+    pub fn side(&self) -> Side {
+        self.kind.side()
+    }
+
+    /// Whether the request may be sent again.
+    pub fn may_retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// The sentence for people, without the cause.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// True when no answer came because the origin could not be reached or broke the connection off: the cases in
+    /// which a stale entry may be served although nobody configured it (RFC 9111 §4.2.4).
+    pub fn is_disconnection(&self) -> bool {
+        self.side() == Side::Source && self.kind != Kind::MalformedResponse
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)?;
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({}, retry {:?}: {self})", self.kind.word(), self.retry)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| &**cause as _)
+    }
+}

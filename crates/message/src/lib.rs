@@ -1,0 +1,20 @@
+//! The words every crate shares.
+//!
+//! A [`Request`] goes down the flow, a [`Response`] comes back up, an [`Error`] says why there is none.
+//! Nothing here does I/O or decides anything; it only names things.
+
+mod body;
+mod clock;
+mod error;
+mod fields;
+mod interim;
+mod request;
+mod response;
+
+pub use body::{Body, Duplex, Tunnel};
+pub use clock::{Clock, Timestamp};
+pub use error::{Error, Kind, Result, Retry, Side};
+pub use fields::Fields;
+pub use interim::{Interim, InterimHead};
+pub use request::{Client, Request, RequestView, Scheme};
+pub use response::Response;

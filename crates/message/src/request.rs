@@ -1,0 +1,137 @@
+//! Request: what a client asks. Made by the listener, changed by policies, ended by a source.
+
+use std::net::SocketAddr;
+
+use http::{HeaderMap, Method, Version};
+
+use crate::{Body, Fields, Interim};
+
+/// `http` or `https`, as the client sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheme {
+    /// Without TLS.
+    Http,
+    /// With TLS.
+    Https,
+}
+
+impl Scheme {
+    /// As in a URL, without the colon.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+
+    /// The port a URL of this scheme leaves out.
+    pub const fn default_port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// The client's address: of the connection, or what the PROXY protocol told.
+    pub address: SocketAddr,
+    /// Our own address on that connection.
+    pub local: SocketAddr,
+    /// Whether forwarding headers that this client sends are believed (`trust` in the config).
+    pub trusted: bool,
+}
+
+/// A request on its way. The head is plain data; the body may still be arriving.
+#[derive(Debug)]
+pub struct Request {
+    /// The method, case as sent.
+    pub method: Method,
+    /// The scheme of the client's connection.
+    pub scheme: Scheme,
+    /// Host and port, normalised: lower case, no default port, no trailing dot.
+    pub authority: Box<str>,
+    /// Path and query byte for byte as sent, so that what we key on is what the origin sees. `*` for `OPTIONS *`.
+    pub target: Box<str>,
+    /// The version the client spoke.
+    pub version: Version,
+    /// Header fields; `Host` is not among them, it is `authority`.
+    pub fields: HeaderMap,
+    /// The content.
+    pub body: Body,
+    /// Who asks.
+    pub client: Client,
+    /// Where informational answers go.
+    pub interim: Interim,
+}
+
+impl Request {
+    /// The head alone, for deciding.
+    pub fn view(&self) -> RequestView<'_> {
+        RequestView {
+            method: &self.method,
+            scheme: self.scheme,
+            authority: &self.authority,
+            target: &self.target,
+            fields: Fields::Map(&self.fields),
+        }
+    }
+
+    /// The same head with no body and the interim answers going nowhere: for refreshing in the background.
+    #[must_use]
+    pub fn head_only(&self) -> Request {
+        Request {
+            method: self.method.clone(),
+            scheme: self.scheme,
+            authority: self.authority.clone(),
+            target: self.target.clone(),
+            version: self.version,
+            fields: self.fields.clone(),
+            body: Body::Empty,
+            client: self.client,
+            interim: Interim::default(),
+        }
+    }
+
+    /// The path, without the query.
+    pub fn path(&self) -> &str {
+        self.view().path()
+    }
+}
+
+/// A request's head, borrowed: all that routing and the cache's first look need.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestView<'a> {
+    /// See [`Request::method`].
+    pub method: &'a Method,
+    /// See [`Request::scheme`].
+    pub scheme: Scheme,
+    /// See [`Request::authority`].
+    pub authority: &'a str,
+    /// See [`Request::target`].
+    pub target: &'a str,
+    /// The header fields.
+    pub fields: Fields<'a>,
+}
+
+impl<'a> RequestView<'a> {
+    /// The path, without the query.
+    pub fn path(&self) -> &'a str {
+        self.target.split_once('?').map_or(self.target, |(path, _)| path)
+    }
+
+    /// The query, without the question mark.
+    pub fn query(&self) -> Option<&'a str> {
+        self.target.split_once('?').map(|(_, query)| query)
+    }
+
+    /// The host, without the port.
+    pub fn host(&self) -> &'a str {
+        match self.authority.rfind(':') {
+            Some(colon) if !self.authority[colon..].contains(']') => &self.authority[..colon],
+            _ => self.authority,
+        }
+    }
+}

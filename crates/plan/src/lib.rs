@@ -1,0 +1,5 @@
+//! Config as written → config as meant.
+
+mod meant;
+
+pub use meant::*;

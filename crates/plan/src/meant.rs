@@ -1,0 +1,311 @@
+//! Config as meant: a [`Plan`], ready to run. Compiled from a file or a URL; read by every crate above.
+//! Nothing in here is parsed again while a request waits, and every default has been filled in.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use message::Scheme;
+
+/// Everything a running fleetfoot was told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Where to listen.
+    pub listen: Listen,
+    /// What clients may ask of us at most.
+    pub limits: Limits,
+    /// How many bytes the memory tier may hold: keys, heads and bodies counted.
+    pub memory: u64,
+    /// Where answers come from; routes name them by index.
+    pub sources: Vec<Arc<HttpSource>>,
+    /// In the order of the file; the most specific match wins.
+    pub routes: Vec<Route>,
+    /// What is logged about each request.
+    pub access_log: AccessLog,
+    /// Runtimes to start, one thread each.
+    pub cores: usize,
+    /// How long requests under way may go on after SIGTERM.
+    pub drain: Duration,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listen {
+    /// Cleartext HTTP/1.1, and HTTP/2 with prior knowledge.
+    pub http: Vec<SocketAddr>,
+    /// TLS, with HTTP/1.1 or HTTP/2 by ALPN.
+    pub https: Vec<SocketAddr>,
+    /// Needed for `https`.
+    pub tls: Option<Tls>,
+    /// Health and metrics.
+    pub admin: Option<SocketAddr>,
+    /// Whether each connection begins with a PROXY protocol header, v1 or v2.
+    pub proxy_protocol: bool,
+    /// Peers whose `X-Forwarded-*` and `Forwarded` are believed.
+    pub trust: Vec<Network>,
+}
+
+/// Certificate chain and private key, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// The chain, leaf first.
+    pub certificate: PathBuf,
+    /// The private key: PKCS#8, PKCS#1 or SEC1.
+    pub key: PathBuf,
+}
+
+/// An address range, `10.0.0.0/8` or `fd00::/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// Its first address.
+    pub address: std::net::IpAddr,
+    /// How many leading bits count.
+    pub prefix: u8,
+}
+
+/// What clients may ask of us at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a request head; above: 431, or 414 when the request line alone is too long.
+    pub head_size: usize,
+    /// Fields in a request head; above: 431.
+    pub header_count: usize,
+    /// Bytes of request content; above: 413.
+    pub body_size: u64,
+    /// Open client connections over all cores; above: refused and counted.
+    pub connections: usize,
+    /// From the first byte of a head (or the accept) to its last; above: 408.
+    pub header_timeout: Duration,
+    /// How long a kept-alive connection may wait for its next request.
+    pub idle_timeout: Duration,
+    /// How long content may make no progress, in either direction.
+    pub body_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            head_size: 32 * 1024,
+            header_count: 100,
+            body_size: 64 * 1024 * 1024,
+            connections: 65_536,
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// An origin: one or more targets that give the same answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HttpSource {
+    /// Its name in the file.
+    pub name: String,
+    /// At least one.
+    pub targets: Vec<Target>,
+    /// What to speak to them.
+    pub protocol: Protocol,
+    /// What goes into `Host`.
+    pub host: HostField,
+    /// How a target is chosen.
+    pub balance: Balance,
+    /// How to find out whether a target works; `None`: only from the requests themselves.
+    pub health: Option<Health>,
+    /// Whether TLS certificates are verified. True unless somebody wrote otherwise.
+    pub verify: bool,
+    /// A PEM file of certificate authorities to trust instead of the system's.
+    pub authorities: Option<PathBuf>,
+    /// Timeouts per phase.
+    pub timeouts: Timeouts,
+    /// Idle connections kept per core and target.
+    pub idle_connections: usize,
+    /// Open connections per core and target; above: wait, then 503. Zero: no limit.
+    pub connections: usize,
+}
+
+/// One server of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Whether to use TLS.
+    pub scheme: Scheme,
+    /// Name or address, without brackets.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+}
+
+impl Target {
+    /// As it would stand in `Host`.
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        if self.port == self.scheme.default_port() { host } else { format!("{host}:{}", self.port) }
+    }
+}
+
+/// What to speak to an origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1 in cleartext; over TLS whatever ALPN chooses.
+    #[default]
+    Auto,
+    /// HTTP/1.1 always.
+    Http1,
+    /// HTTP/2 always; in cleartext with prior knowledge. What gRPC needs.
+    Http2,
+}
+
+/// What goes into `Host` on the way to an origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum HostField {
+    /// The client's host for `http` targets, the target's own for `https` ones, which rarely know another.
+    #[default]
+    Auto,
+    /// Always the client's.
+    Client,
+    /// Always the target's.
+    Target,
+    /// Always this one.
+    Fixed(String),
+}
+
+/// How a target is chosen among the healthy ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Balance {
+    /// One after another.
+    #[default]
+    RoundRobin,
+    /// The better of two random ones by requests under way.
+    LeastRequests,
+}
+
+/// Active health checks, and when a target counts as down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Health {
+    /// `GET` or `HEAD`.
+    pub method: Method,
+    /// Path and query.
+    pub target: String,
+    /// Between two checks of one target.
+    pub interval: Duration,
+    /// A check that takes longer has failed.
+    pub timeout: Duration,
+    /// Failed checks in a row that take a target out.
+    pub unhealthy_after: u32,
+    /// Passed checks in a row that bring it back.
+    pub healthy_after: u32,
+}
+
+/// Timeouts on the way to an origin; each failure says which phase it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// DNS, TCP and TLS together.
+    pub connect: Duration,
+    /// From the request's last byte to the answer's head.
+    pub head: Duration,
+    /// Between two pieces of the answer's (or the request's) content.
+    pub body: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Timeouts {
+            connect: Duration::from_secs(5),
+            head: Duration::from_secs(60),
+            body: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A way from a request to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// Which requests.
+    pub pattern: Pattern,
+    /// Index into [`Plan::sources`].
+    pub source: usize,
+    /// `None`: straight through, unbuffered.
+    pub cache: Option<Arc<CachePolicy>>,
+}
+
+/// `[METHOD ][host]/path`: which requests a route takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// `None`: any. `GET` takes `HEAD` too.
+    pub method: Option<Method>,
+    /// `None`: any. `*.example.com` takes every subdomain.
+    pub host: Option<String>,
+    /// The segments after each slash.
+    pub path: Vec<Segment>,
+    /// As written, for messages and logs.
+    pub text: String,
+}
+
+/// One part of a path pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// These bytes exactly.
+    Literal(String),
+    /// `*` or `{name}`: one segment, not empty.
+    One(Option<String>),
+    /// `**`, only at the end: whatever follows, also nothing.
+    Rest,
+}
+
+/// How the cache treats the answers of a route.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CachePolicy {
+    /// The policy's name in the file, for logs.
+    pub name: String,
+    /// Lifetime of an answer that states none itself (`ttl: 5s`); `None` (`ttl: origin`): not stored then.
+    pub default_ttl: Option<Duration>,
+    /// Heuristic freshness (RFC 9111 §4.2.2) as a fraction of the time since `Last-Modified`; off by default.
+    pub heuristic: Option<f64>,
+    /// `stale-while-revalidate` where the answer does not say (RFC 5861 §3).
+    pub stale_while_revalidate: Duration,
+    /// `stale-if-error` where the answer does not say (RFC 5861 §4).
+    pub stale_if_error: Duration,
+    /// Whether request directives (RFC 9111 §5.2.1) are honoured.
+    pub client_directives: bool,
+    /// Whether answers with `Set-Cookie` may be stored.
+    pub store_set_cookie: bool,
+    /// Bytes of an answer's content; longer ones stream past the cache.
+    pub max_body: u64,
+    /// Variants kept per key; one more pushes the oldest out.
+    pub max_variants: usize,
+    /// Whether simultaneous misses of one key share one fetch.
+    pub coalesce: bool,
+    /// Targeted fields obeyed before `Cache-Control`, most specific first (RFC 9213).
+    pub targeted: Vec<http::HeaderName>,
+}
+
+impl Default for CachePolicy {
+    fn default() -> Self {
+        CachePolicy {
+            name: "default".to_owned(),
+            default_ttl: None,
+            heuristic: None,
+            stale_while_revalidate: Duration::ZERO,
+            stale_if_error: Duration::ZERO,
+            client_directives: true,
+            store_set_cookie: false,
+            max_body: 8 * 1024 * 1024,
+            max_variants: 16,
+            coalesce: true,
+            targeted: vec![http::HeaderName::from_static("cdn-cache-control")],
+        }
+    }
+}
+
+/// What is logged about each request, on standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessLog {
+    /// Nothing; metrics still count.
+    #[default]
+    Off,
+    /// A line for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
