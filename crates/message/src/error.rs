@@ -31,6 +31,8 @@ pub enum Kind {
     HeadTooLarge,
     /// The request's content is larger than the limit.
     ContentTooLarge,
+    /// A method a reverse proxy does not serve: CONNECT, TRACE.
+    MethodNotAllowed,
     /// An HTTP version we do not speak.
     UnsupportedVersion,
     /// The client did not send its head or content in time.
@@ -55,6 +57,8 @@ pub enum Kind {
     NoHealthyTarget,
     /// No route matches.
     NoRoute,
+    /// The request has passed us too often already (`Via`).
+    Loop,
     /// A limit of ours is reached (connections, queue).
     Overloaded,
     /// We are shutting down.
@@ -71,6 +75,7 @@ impl Kind {
             | Kind::TargetTooLong
             | Kind::HeadTooLarge
             | Kind::ContentTooLarge
+            | Kind::MethodNotAllowed
             | Kind::UnsupportedVersion
             | Kind::ClientTimeout
             | Kind::ClientGone
@@ -82,7 +87,7 @@ impl Kind {
             | Kind::BrokeOff
             | Kind::MalformedResponse
             | Kind::NoHealthyTarget => Side::Source,
-            Kind::NoRoute | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
+            Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
         }
     }
 
@@ -93,6 +98,7 @@ impl Kind {
             Kind::TargetTooLong => "target-too-long",
             Kind::HeadTooLarge => "head-too-large",
             Kind::ContentTooLarge => "content-too-large",
+            Kind::MethodNotAllowed => "method-not-allowed",
             Kind::UnsupportedVersion => "unsupported-version",
             Kind::ClientTimeout => "client-timeout",
             Kind::ClientGone => "client-gone",
@@ -105,6 +111,7 @@ impl Kind {
             Kind::MalformedResponse => "malformed-response",
             Kind::NoHealthyTarget => "no-healthy-target",
             Kind::NoRoute => "no-route",
+            Kind::Loop => "loop",
             Kind::Overloaded => "overloaded",
             Kind::Draining => "draining",
             Kind::Internal => "internal",

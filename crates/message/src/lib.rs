@@ -4,6 +4,7 @@
 //! Nothing here does I/O or decides anything; it only names things.
 
 mod body;
+mod call;
 mod clock;
 mod error;
 mod fields;
@@ -12,6 +13,7 @@ mod request;
 mod response;
 
 pub use body::{Body, Duplex, Tunnel};
+pub use call::Call;
 pub use clock::{Clock, Timestamp};
 pub use error::{Error, Kind, Result, Retry, Side};
 pub use fields::Fields;

@@ -1,1 +1,11 @@
-//! To be written.
+//! Answers as heads and bodies.
+//!
+//! `server` and `cache` come here with something decided (a stored answer to use, an error to report) and leave with
+//! bytes or a [`message::Response`].
+
+mod failure;
+mod multipart;
+mod stored;
+
+pub use failure::{failure, status_of};
+pub use stored::{from_stored, write_fresh_head};

@@ -1,0 +1,92 @@
+//! Failure: the one place where an error becomes a status.
+//!
+//! In: a [`message::Error`]. Out: a small JSON answer that says what failed and on which side, without secrets.
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use message::{Body, Error, Kind, Response, Side};
+
+/// The status that tells the client what failed (RFC 9110 §15.5, §15.6).
+pub fn status_of(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::MalformedRequest => StatusCode::BAD_REQUEST,
+        Kind::TargetTooLong => StatusCode::URI_TOO_LONG,
+        Kind::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        Kind::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::UnsupportedVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
+        Kind::ClientTimeout | Kind::ClientGone => StatusCode::REQUEST_TIMEOUT,
+        Kind::NoRoute => StatusCode::NOT_FOUND,
+        Kind::Resolve | Kind::Connect | Kind::BrokeOff | Kind::MalformedResponse => StatusCode::BAD_GATEWAY,
+        Kind::NoHealthyTarget | Kind::Overloaded | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
+        Kind::Loop => StatusCode::LOOP_DETECTED,
+        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The answer to a request that failed. Never stored by anyone.
+///
+/// The cause beneath the error (addresses, library messages) stays in the log; the client gets the sentence alone.
+pub fn failure(error: &Error) -> Response {
+    let mut response = Response::new(status_of(error.kind()));
+    let fields = &mut response.fields;
+    fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(error.kind().word()));
+    match error.kind() {
+        Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget => {
+            fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        Kind::MethodNotAllowed => {
+            let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+            fields.insert(http::header::ALLOW, allowed);
+        }
+        _ => {}
+    }
+    let side = match error.side() {
+        Side::Client => "client",
+        Side::Source => "source",
+        Side::Us => "fleetfoot",
+    };
+    let body = format!(
+        "{{\"error\":\"{}\",\"side\":\"{side}\",\"detail\":\"{}\"}}\n",
+        error.kind().word(),
+        escaped(error.detail())
+    );
+    response.body = Body::Whole(body.into());
+    response
+}
+
+/// Details are our own sentences, but may quote a bad value: make them safe inside a JSON string.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(character);
+            }
+            control if control.is_control() => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_side_and_is_never_stored() {
+        let response = failure(&Error::new(Kind::Connect, "no connection to \"api\"\n"));
+        assert_eq!(response.status, StatusCode::BAD_GATEWAY);
+        assert_eq!(response.fields[CACHE_CONTROL], "no-store");
+        let Body::Whole(body) = response.body else { panic!("a failure has its body at hand") };
+        assert_eq!(
+            body,
+            "{\"error\":\"connect\",\"side\":\"source\",\"detail\":\"no connection to \\\"api\\\"\u{fffd}\"}\n"
+        );
+    }
+}
