@@ -1,1 +1,24 @@
-//! To be written.
+//! Lookup, fill (one per key), refresh, and the memory tier.
+//!
+//! `server` asks [`Store::fresh`] first, which answers from memory at once or not at all; then [`Caching::answer`].
+//! Whether an answer may be stored or reused is decided in `rules`; here it is carried out.
+
+mod answer;
+mod entry;
+mod fill;
+mod filler;
+mod fills;
+mod follower_body;
+mod interest;
+mod key;
+mod lookup;
+mod memory;
+mod resource;
+mod store;
+
+pub use answer::{Answer, Caching};
+pub use entry::{Entry, Variant};
+pub use key::{Key, KeyView};
+pub use memory::Memory;
+pub use resource::Resource;
+pub use store::{Counters, Store};

@@ -1,0 +1,326 @@
+//! Answer: a request on a cached route, as a short list of steps.
+//!
+//! ```text
+//! pass ◄── not a look-up (method, content, If-Match, Upgrade)
+//!  find ──► usable ──► serve (and refresh in the background)
+//!   └─► ask: only-if-cached ──► 504
+//!            HEAD, Range, no-store ──► pass, and learn from the answer
+//!            otherwise ──► join the fill: lead, follow, or go alone
+//! ```
+//!
+//! Called by `server` for whatever [`Store::fresh`] did not answer. The call below is the route's source.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::Method;
+use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response, Result};
+use plan::CachePolicy;
+use rules::{CacheStatus, Fwd, RequestDirectives};
+use tokio::sync::oneshot;
+
+use crate::entry::{Entry, Variant};
+use crate::fill::{ArrivingHead, Fill, Follower, News, Settled};
+use crate::filler::{Filler, Own};
+use crate::fills::Place;
+use crate::follower_body::FollowerBody;
+use crate::interest::Interest;
+use crate::key::KeyView;
+use crate::lookup::{Found, find};
+use crate::store::Store;
+
+/// An answer and how it came about.
+pub struct Answer {
+    /// The response, or why there is none.
+    pub outcome: Result<Response>,
+    /// What the cache did, for `Cache-Status`, metrics and the log.
+    pub status: CacheStatus,
+    /// Time spent waiting for the source's head, where it was asked.
+    pub waited: Option<Duration>,
+}
+
+/// One route's cache on this core.
+pub struct Caching<'a, C> {
+    /// Shared by all cores.
+    pub store: &'a Arc<Store>,
+    /// The route's policy.
+    pub policy: &'a Arc<CachePolicy>,
+    /// What lies behind the cache.
+    pub call: &'a C,
+}
+
+/// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
+const ROUNDS: usize = 3;
+
+impl<C: Call> Caching<'_, C> {
+    /// See the module.
+    pub async fn answer(&self, request: Request) -> Answer {
+        let interest = Interest::of(request.view().fields);
+        if !matches!(request.method, Method::GET | Method::HEAD) {
+            return self.pass(request, CacheStatus::forward(Fwd::Method)).await;
+        }
+        if !request.body.is_empty() {
+            // Content of a GET is not part of the key, so an origin that reads it could poison the entry.
+            return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("content")).await;
+        }
+        if interest.skips_lookup() {
+            return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("condition")).await;
+        }
+        let directives = interest.directives(request.view().fields, self.policy);
+        let now = Clock::now();
+        match find(self.store, &request.view(), interest, &directives, now) {
+            Found::Usable { entry, refresh } => {
+                if refresh {
+                    self.refresh(&request, &entry);
+                }
+                Answer::stored(&request.view(), &entry, CacheStatus::hit(entry.terms().fresh_for(now)))
+            }
+            Found::Ask { .. } if directives.only_if_cached => {
+                let error = Error::new(Kind::OnlyIfCached, "nothing usable is stored and only-if-cached forbids asking");
+                Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
+            }
+            Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => self.head(request, stale, fwd).await,
+            Found::Ask { .. } if directives.no_store => {
+                self.pass(request, CacheStatus::forward(Fwd::Request).because("no-store")).await
+            }
+            Found::Ask { stale: None, fwd, .. } if interest.range() => self.range(request, fwd).await,
+            Found::Ask { stale, fwd, vary } => {
+                let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, request.view().fields));
+                let ask = Ask { request, interest, directives, stale, fwd };
+                self.fill(ask, wanted).await
+            }
+        }
+    }
+
+    /// Straight to the source, nothing read or stored; an unsafe method that succeeds makes us forget (§4.4).
+    async fn pass(&self, request: Request, status: CacheStatus) -> Answer {
+        let unsafe_head = rules::is_unsafe(&request.method).then(|| request.head_only());
+        let started = Instant::now();
+        let outcome = self.call.call(request).await;
+        if let (Some(head), Ok(response)) = (&unsafe_head, &outcome) {
+            self.invalidate(head, response);
+        }
+        Answer { outcome, status, waited: Some(started.elapsed()) }.with_forward_status()
+    }
+
+    fn invalidate(&self, request: &Request, response: &Response) {
+        if response.status.is_client_error() || response.status.is_server_error() {
+            return;
+        }
+        for target in rules::invalidated(&request.view(), &response.fields) {
+            self.store.invalidate(&KeyView { target: &target, ..KeyView::of(&request.view()) });
+        }
+    }
+
+    /// HEAD never fills GET, but what it tells updates what is stored, or shows that it is outdated (§4.3.5).
+    async fn head(&self, request: Request, stored: Option<Arc<Entry>>, fwd: Fwd) -> Answer {
+        let asked = request.head_only();
+        let answer = self.pass(request, CacheStatus::forward(fwd)).await;
+        if let (Some(entry), Ok(response)) = (stored, &answer.outcome) {
+            if response.status == entry.status() && !rules::head_agrees(&entry.fields(), &response.fields) {
+                self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
+            }
+        }
+        answer
+    }
+
+    /// A part of something not stored: asked for as it is, since fetching the whole may cost far more than it brings.
+    async fn range(&self, request: Request, fwd: Fwd) -> Answer {
+        self.pass(request, CacheStatus::forward(fwd).because("range")).await
+    }
+
+    /// Asks the origin behind the client's back (RFC 5861 §3), unless somebody does already.
+    fn refresh(&self, request: &Request, stale: &Arc<Entry>) {
+        let wanted = stale.variant().cloned();
+        if let Place::Lead(fill) = self.store.fills.join(&KeyView::of(&request.view()), wanted) {
+            let mut background = request.head_only();
+            background.method = Method::GET;
+            self.start(fill, background, Some(Arc::clone(stale)), None);
+        }
+    }
+
+    fn start(&self, fill: Arc<Fill>, request: Request, stale: Option<Arc<Entry>>, leader: Option<oneshot::Sender<Own>>) {
+        let filler = Filler {
+            store: Arc::clone(self.store),
+            call: self.call.clone(),
+            policy: Arc::clone(self.policy),
+            key: KeyView::of(&request.view()).to_key(),
+            fill,
+            stale,
+        };
+        tokio::task::spawn_local(filler.run(request, leader));
+    }
+
+    /// One fetch per key and variant: whoever comes first leads, the others follow.
+    async fn fill(&self, ask: Ask, mut wanted: Option<Variant>) -> Answer {
+        let started = Instant::now();
+        // Requests with Authorization rarely get shared answers: they do not wait for one another.
+        if !self.policy.coalesce || ask.interest.authorization() {
+            return self.lead(Fill::new(wanted), ask, started).await;
+        }
+        for _ in 0..ROUNDS {
+            match self.store.fills.join(&KeyView::of(&ask.request.view()), wanted.take()) {
+                Place::Lead(fill) => {
+                    // Somebody may have finished between our look and our joining.
+                    if let Some(entry) = self.store.fresh(&ask.request.view(), self.policy, Clock::now()) {
+                        self.store.fills.remove(&KeyView::of(&ask.request.view()), &fill);
+                        fill.settle(Settled::Entry(Arc::clone(&entry)));
+                        let status = CacheStatus::hit(entry.terms().fresh_for(Clock::now()));
+                        return Answer::stored(&ask.request.view(), &entry, status);
+                    }
+                    return self.lead(fill, ask, started).await;
+                }
+                Place::Follow(fill) => match self.follow(&fill, &ask, started).await {
+                    Followed::Answer(answer) => return answer,
+                    Followed::OtherVariant(variant) => wanted = Some(variant),
+                    Followed::Alone => break,
+                },
+            }
+        }
+        self.lead(Fill::new(None), ask, started).await
+    }
+
+    async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {
+        let Ask { request, directives, stale, fwd, .. } = ask;
+        let asked = Rc::new(request.head_only());
+        let follower = Follower::new(&fill);
+        let (sender, own) = oneshot::channel();
+        self.start(fill, request, stale, Some(sender));
+        let status = CacheStatus::forward(fwd);
+        if let Ok(Own { response, stored }) = own.await {
+            let mut status = status.answered(response.status);
+            match stored {
+                Ok(()) => status.stored = true,
+                Err(reason) => status.detail = Some(reason),
+            }
+            let outcome = Ok(response::conditional(&asked.view(), response));
+            return Answer { outcome, status, waited: Some(started.elapsed()) };
+        }
+        // Without an answer of its own the leader learns what the followers learn.
+        match follower.news().await {
+            News::Settled(Settled::Entry(entry)) => {
+                let status = CacheStatus { fwd_status: Some(304), ..status };
+                Answer::stored(&asked.view(), &entry, status).waited(started)
+            }
+            News::Settled(Settled::Failed { error, stale }) => {
+                failed(&asked.view(), &directives, error, stale, status).waited(started)
+            }
+            News::Settled(Settled::Alone) | News::Arriving(_) => {
+                let error = Error::new(Kind::Internal, "the fetch ended without an answer");
+                Answer { outcome: Err(error), status, waited: None }.waited(started)
+            }
+        }
+    }
+
+    async fn follow(&self, fill: &Arc<Fill>, ask: &Ask, started: Instant) -> Followed {
+        let follower = Follower::new(fill);
+        let view = ask.request.view();
+        let status = CacheStatus { collapsed: true, ..CacheStatus::forward(ask.fwd) };
+        let answer = match follower.news().await {
+            News::Arriving(head) => match other_variant(head.variant.as_ref(), &view) {
+                Some(variant) => return Followed::OtherVariant(variant),
+                None => arriving(&view, follower, &head, status),
+            },
+            News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
+                Some(variant) => return Followed::OtherVariant(variant),
+                None => Answer::stored(&view, &entry, CacheStatus { fwd_status: Some(304), ..status }),
+            },
+            News::Settled(Settled::Failed { error: None, stale: None }) | News::Settled(Settled::Alone) => {
+                return Followed::Alone;
+            }
+            News::Settled(Settled::Failed { error, stale }) => {
+                // Another variant's stale answer is not ours.
+                let stale = stale.filter(|entry| entry.matches(view.fields));
+                if error.is_none() && stale.is_none() {
+                    return Followed::Alone;
+                }
+                failed(&view, &ask.directives, error, stale, status)
+            }
+        };
+        self.store.counters.coalesced();
+        Followed::Answer(answer.waited(started))
+    }
+}
+
+/// A request on its way to the origin.
+struct Ask {
+    request: Request,
+    interest: Interest,
+    directives: RequestDirectives,
+    stale: Option<Arc<Entry>>,
+    fwd: Fwd,
+}
+
+enum Followed {
+    Answer(Answer),
+    /// The fill fetches another variant; this is ours.
+    OtherVariant(Variant),
+    /// The answer is not for sharing.
+    Alone,
+}
+
+/// The variant this request wants, where it is not the one given.
+fn other_variant(variant: Option<&Variant>, request: &RequestView<'_>) -> Option<Variant> {
+    variant.filter(|v| !v.matches(request.fields)).map(|v| Variant::of(&v.names, request.fields))
+}
+
+/// A follower's answer while the content is still arriving.
+fn arriving(request: &RequestView<'_>, follower: Follower, head: &ArrivingHead, status: CacheStatus) -> Answer {
+    let status = status.answered(head.status);
+    let mut fields = head.fields.clone();
+    let age = head.terms.age(Clock::now());
+    if age > 0 {
+        fields.insert(http::header::AGE, age.into());
+    }
+    let body = Body::stream(FollowerBody::new(follower, head.length));
+    let response = Response { status: head.status, fields, body };
+    Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
+}
+
+/// The origin failed: a stale answer where the rules and this request allow it (RFC 5861 §4, RFC 9111 §4.2.4).
+fn failed(
+    request: &RequestView<'_>,
+    directives: &RequestDirectives,
+    error: Option<Error>,
+    stale: Option<Arc<Entry>>,
+    status: CacheStatus,
+) -> Answer {
+    let now = Clock::now();
+    let allowed = stale.filter(|entry| {
+        let terms = entry.terms();
+        terms.may_serve_on_error(directives, now)
+            || (error.as_ref().is_some_and(Error::is_disconnection) && terms.may_serve_disconnected(directives, now))
+    });
+    match (allowed, error) {
+        (Some(entry), _) => {
+            let ttl = Some(entry.terms().fresh_for(now));
+            Answer::stored(request, &entry, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
+        }
+        (None, Some(error)) => Answer { outcome: Err(error), status, waited: None },
+        (None, None) => {
+            let error = Error::new(Kind::BrokeOff, "the source answered with an error");
+            Answer { outcome: Err(error), status, waited: None }
+        }
+    }
+}
+
+impl Answer {
+    fn stored(request: &RequestView<'_>, entry: &Arc<Entry>, status: CacheStatus) -> Answer {
+        let age = entry.terms().age(Clock::now());
+        let response = response::from_stored(request, entry.status(), entry.fields(), entry.body(), age);
+        Answer { outcome: Ok(response), status, waited: None }
+    }
+
+    fn waited(mut self, since: Instant) -> Answer {
+        self.waited = Some(since.elapsed());
+        self
+    }
+
+    fn with_forward_status(mut self) -> Answer {
+        if let Ok(response) = &self.outcome {
+            self.status = self.status.answered(response.status);
+        }
+        self
+    }
+}

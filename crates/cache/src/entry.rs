@@ -1,0 +1,130 @@
+//! Entry: one stored answer, complete.
+//!
+//! Made by a fill from an origin's answer; read by every hit. Its head is kept as the bytes that go out, since that is
+//! what almost every reader wants; the few others (revalidation, ranges, HTTP/2) parse it again.
+
+use bytes::Bytes;
+use http::header::{AGE, CONTENT_LENGTH, HeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use message::Fields;
+use rules::Terms;
+
+/// A complete stored answer and the terms of its reuse. Never changed: an update makes a new one.
+#[derive(Debug)]
+pub struct Entry {
+    status: StatusCode,
+    /// Status line and fields, each ended by CRLF, without the closing empty line, `Age` and our `Cache-Status`.
+    head: Box<[u8]>,
+    body: Bytes,
+    terms: Terms,
+    variant: Option<Box<Variant>>,
+}
+
+/// Which requests an answer with `Vary` is for (RFC 9111 §4.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The names in `Vary`.
+    pub names: Box<[HeaderName]>,
+    /// The values of those fields in the request that brought the answer, as `rules::selecting` encodes them.
+    pub selecting: Box<[u8]>,
+}
+
+impl Variant {
+    /// The variant that a request with these fields asks for.
+    pub fn of(names: &[HeaderName], request: Fields<'_>) -> Self {
+        Variant { names: names.into(), selecting: rules::selecting(names, request).into() }
+    }
+
+    /// Whether this request asks for the same variant.
+    pub fn matches(&self, request: Fields<'_>) -> bool {
+        rules::matches(&self.names, &self.selecting, request)
+    }
+}
+
+impl Entry {
+    /// Puts an entry together. `fields` are those fit for storing (`rules::storable_fields`).
+    pub fn new(status: StatusCode, fields: &HeaderMap, body: Bytes, terms: Terms, variant: Option<Variant>) -> Self {
+        let mut head = Vec::with_capacity(64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>());
+        http1::write_status_line(&mut head, status);
+        for (name, value) in fields {
+            if name != AGE && name != CONTENT_LENGTH {
+                write_field(&mut head, name, value);
+            }
+        }
+        if http1_has_length(status) {
+            let length = HeaderValue::from(body.len());
+            write_field(&mut head, &CONTENT_LENGTH, &length);
+        }
+        Entry { status, head: head.into_boxed_slice(), body, terms, variant: variant.map(Box::new) }
+    }
+
+    /// The same answer with other fields and terms: after a 304 (RFC 9111 §4.3.4).
+    #[must_use]
+    pub fn updated(&self, fields: &HeaderMap, terms: Terms) -> Self {
+        Entry::new(self.status, fields, self.body.clone(), terms, self.variant.as_deref().cloned())
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The head as it goes out; see the field.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The content.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The terms of reuse.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Which requests it is for; `None`: all.
+    pub fn variant(&self) -> Option<&Variant> {
+        self.variant.as_deref()
+    }
+
+    /// Whether it answers a request with these fields.
+    pub fn matches(&self, request: Fields<'_>) -> bool {
+        self.variant.as_ref().is_none_or(|variant| variant.matches(request))
+    }
+
+    /// The fields as a map, parsed from the head that [`Entry::new`] wrote.
+    pub fn fields(&self) -> HeaderMap {
+        self.head
+            .split(|byte| *byte == b'\n')
+            .skip(1)
+            .filter_map(|line| {
+                let line = line.strip_suffix(b"\r")?;
+                let colon = line.iter().position(|byte| *byte == b':')?;
+                let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+                let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii_start()).ok()?;
+                Some((name, value))
+            })
+            .collect()
+    }
+
+    /// Bytes it occupies, counting what the allocator and the table add.
+    pub fn cost(&self) -> usize {
+        const OVERHEAD: usize = 256;
+        let variant = self.variant.as_ref().map_or(0, |v| v.selecting.len() + 64 * v.names.len());
+        self.head.len() + self.body.len() + variant + OVERHEAD
+    }
+}
+
+/// 204 has no content and so no length (RFC 9110 §8.6).
+fn http1_has_length(status: StatusCode) -> bool {
+    status != StatusCode::NO_CONTENT
+}
+
+fn write_field(out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
+    out.extend_from_slice(name.as_str().as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}

@@ -1,0 +1,370 @@
+//! Fill: one fetch in progress that any number of requests may follow (single flight).
+//!
+//! The filler (see `filler`) moves it forward; followers, on any core, wait for its head and then read its content at
+//! their own pace. The leader's client is a follower like the others, so its going away harms nobody.
+//!
+//! ```text
+//! Asking ──► Arriving ──► (ended)        a storable answer, shared as it comes
+//!        ├─► Settled(Entry)              the stored answer was confirmed (304)
+//!        ├─► Settled(Alone)              not for sharing: everyone asks for themself, at once
+//!        └─► Settled(Failed)             the origin failed; perhaps a stale answer may serve
+//! ```
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::{Buf, Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+use message::{Error, Fields};
+use rules::Terms;
+
+use crate::entry::{Entry, Variant};
+
+/// The head of a storable answer that is arriving.
+#[derive(Debug)]
+pub(crate) struct ArrivingHead {
+    pub(crate) status: StatusCode,
+    /// Only what may be shared.
+    pub(crate) fields: HeaderMap,
+    pub(crate) terms: Terms,
+    pub(crate) variant: Option<Variant>,
+    /// The content's length, where the origin told it.
+    pub(crate) length: Option<u64>,
+}
+
+/// What a fill came to when there is nothing to stream.
+#[derive(Clone, Debug)]
+pub(crate) enum Settled {
+    /// The stored answer is good again.
+    Entry(Arc<Entry>),
+    /// The answer is the leader's alone.
+    Alone,
+    /// No usable answer; `stale` may serve those whose directives allow it.
+    Failed { error: Option<Error>, stale: Option<Arc<Entry>> },
+}
+
+/// What a follower learns once there is something to learn.
+#[derive(Clone, Debug)]
+pub(crate) enum News {
+    Arriving(Arc<ArrivingHead>),
+    Settled(Settled),
+}
+
+/// One fetch in progress.
+#[derive(Debug, Default)]
+pub(crate) struct Fill(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    phase: Phase,
+    /// The variant being fetched, as soon as it is known.
+    variant: Option<Variant>,
+    seats: Vec<Seat>,
+    free: Vec<usize>,
+    /// Woken when a follower has read on or left.
+    filler: Option<Waker>,
+    /// Set when the key was invalidated meanwhile: the answer may serve those who wait, but not be stored.
+    outdated: bool,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Asking,
+    Arriving(Arrival),
+    Settled(Settled),
+}
+
+#[derive(Debug)]
+struct Arrival {
+    head: Arc<ArrivingHead>,
+    content: Content,
+    /// How the content ended: its trailers, or what broke it off.
+    end: Option<Result<Option<HeaderMap>, Error>>,
+    /// Content is kept from the first byte on. Once it is over the limit only a window is.
+    whole: bool,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// What has come, from offset `start` on.
+    Growing { start: u64, bytes: BytesMut },
+    /// All of it, shared with the stored entry.
+    Whole(Bytes),
+}
+
+#[derive(Debug, Default)]
+struct Seat {
+    taken: bool,
+    waker: Option<Waker>,
+    /// Content read so far.
+    read: u64,
+}
+
+/// Above this much unread content an oversized answer waits for its slowest reader.
+const WINDOW: u64 = 256 * 1024;
+/// Most content a reader takes at once.
+const PIECE: usize = 64 * 1024;
+
+impl Fill {
+    pub(crate) fn new(variant: Option<Variant>) -> Arc<Fill> {
+        Arc::new(Fill(Mutex::new(State { variant, ..State::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The variant it fetches, as far as it is known.
+    pub(crate) fn variant(&self) -> Option<Variant> {
+        self.state().variant.clone()
+    }
+
+    /// Whether its variant is exactly this one.
+    pub(crate) fn is_variant(&self, variant: &Variant) -> bool {
+        self.state().variant.as_ref() == Some(variant)
+    }
+
+    /// The key was invalidated: do not store what is on its way.
+    pub(crate) fn outdate(&self) {
+        self.state().outdated = true;
+    }
+
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.state().outdated
+    }
+
+    // What the filler calls.
+
+    /// A storable answer's head is here.
+    pub(crate) fn arrive(&self, head: Arc<ArrivingHead>) {
+        let mut state = self.state();
+        let capacity = head.length.unwrap_or(0) as usize;
+        state.variant.clone_from(&head.variant);
+        state.phase = Phase::Arriving(Arrival {
+            head,
+            content: Content::Growing { start: 0, bytes: BytesMut::with_capacity(capacity) },
+            end: None,
+            whole: true,
+        });
+        state.wake_followers();
+    }
+
+    /// More content is here; tells how much there is in all.
+    pub(crate) fn extend(&self, data: &[u8]) -> u64 {
+        let mut state = self.state();
+        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase else {
+            return 0;
+        };
+        bytes.extend_from_slice(data);
+        let total = *start + bytes.len() as u64;
+        state.wake_followers();
+        total
+    }
+
+    /// The content outgrew the limit: from now on only a window of it is kept, and nobody new may follow.
+    pub(crate) fn outgrow(&self) {
+        if let Phase::Arriving(arrival) = &mut self.state().phase {
+            arrival.whole = false;
+        }
+    }
+
+    /// For an outgrown fill: ready with `true` when there is room for more, with `false` when nobody reads any more.
+    pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut state = self.state();
+        let Some(slowest) = state.slowest() else { return Poll::Ready(false) };
+        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase else {
+            return Poll::Ready(false);
+        };
+        bytes.advance((slowest - *start) as usize);
+        *start = slowest;
+        if (bytes.len() as u64) < WINDOW {
+            return Poll::Ready(true);
+        }
+        state.filler = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// The content is complete. Returns it when it was kept whole.
+    pub(crate) fn complete(&self, trailers: Option<HeaderMap>) -> Option<Bytes> {
+        let mut state = self.state();
+        let Phase::Arriving(arrival) = &mut state.phase else { return None };
+        arrival.end = Some(Ok(trailers));
+        let mut kept = None;
+        if let (true, Content::Growing { bytes, .. }) = (arrival.whole, &mut arrival.content) {
+            // A boxed slice gives back what the buffer allocated too much.
+            let bytes = Bytes::from(std::mem::take(bytes).to_vec().into_boxed_slice());
+            arrival.content = Content::Whole(bytes.clone());
+            kept = Some(bytes);
+        }
+        state.wake_followers();
+        kept
+    }
+
+    /// The content broke off.
+    pub(crate) fn break_off(&self, error: Error) {
+        let mut state = self.state();
+        if let Phase::Arriving(arrival) = &mut state.phase {
+            arrival.end = Some(Err(error));
+        }
+        state.wake_followers();
+    }
+
+    /// Nothing to stream.
+    pub(crate) fn settle(&self, settled: Settled) {
+        let mut state = self.state();
+        state.phase = Phase::Settled(settled);
+        state.wake_followers();
+    }
+
+    /// The filler is gone: whatever has not come to an end ends with this error.
+    pub(crate) fn abandon(&self, error: Error) {
+        let mut state = self.state();
+        match &mut state.phase {
+            Phase::Asking => state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None }),
+            Phase::Arriving(arrival) if arrival.end.is_none() => arrival.end = Some(Err(error)),
+            Phase::Arriving(_) | Phase::Settled(_) => return,
+        }
+        state.wake_followers();
+    }
+
+    // What followers call, through their seat.
+
+    fn take_seat(&self) -> usize {
+        let mut state = self.state();
+        let seat = Seat { taken: true, waker: None, read: 0 };
+        if let Some(index) = state.free.pop() {
+            state.seats[index] = seat;
+            index
+        } else {
+            state.seats.push(seat);
+            state.seats.len() - 1
+        }
+    }
+
+    fn leave_seat(&self, index: usize) {
+        let mut state = self.state();
+        state.seats[index] = Seat::default();
+        state.free.push(index);
+        state.wake_filler();
+    }
+
+    fn poll_news(&self, seat: usize, cx: &mut Context<'_>) -> Poll<News> {
+        let mut state = self.state();
+        match &state.phase {
+            Phase::Asking => {
+                state.seats[seat].waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            // Whoever comes after the beginning is gone cannot follow.
+            Phase::Arriving(arrival) if !arrival.whole && state.seats[seat].read == 0 && arrival.start() > 0 => {
+                Poll::Ready(News::Settled(Settled::Alone))
+            }
+            Phase::Arriving(arrival) => Poll::Ready(News::Arriving(Arc::clone(&arrival.head))),
+            Phase::Settled(settled) => Poll::Ready(News::Settled(settled.clone())),
+        }
+    }
+
+    fn poll_content(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Piece> {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let read = state.seats[seat].read;
+        let Phase::Arriving(arrival) = &state.phase else { return Poll::Ready(Piece::End(None)) };
+        if let Some(piece) = arrival.piece(read) {
+            state.seats[seat].read += piece.len() as u64;
+            if !arrival.whole {
+                state.wake_filler();
+            }
+            return Poll::Ready(Piece::Data(piece));
+        }
+        match &arrival.end {
+            Some(Ok(trailers)) => Poll::Ready(Piece::End(trailers.clone())),
+            Some(Err(error)) => Poll::Ready(Piece::Broken(error.clone())),
+            None => {
+                state.seats[seat].waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl State {
+    fn wake_followers(&mut self) {
+        self.seats.iter_mut().filter_map(|seat| seat.waker.take()).for_each(Waker::wake);
+    }
+
+    fn wake_filler(&mut self) {
+        if let Some(filler) = self.filler.take() {
+            filler.wake();
+        }
+    }
+
+    fn slowest(&self) -> Option<u64> {
+        self.seats.iter().filter(|seat| seat.taken).map(|seat| seat.read).min()
+    }
+}
+
+impl Arrival {
+    fn start(&self) -> u64 {
+        match self.content {
+            Content::Growing { start, .. } => start,
+            Content::Whole(_) => 0,
+        }
+    }
+
+    /// The next piece for a reader who has read so much. Small content is copied out of the growing buffer, since
+    /// handing out slices of it would pin every buffer it grows through; complete content is shared.
+    fn piece(&self, read: u64) -> Option<Bytes> {
+        let offset = read.checked_sub(self.start()).expect("the window starts at the slowest reader") as usize;
+        let bytes = match &self.content {
+            Content::Growing { bytes, .. } => {
+                let end = bytes.len().min(offset + PIECE);
+                Bytes::copy_from_slice(&bytes[offset..end])
+            }
+            Content::Whole(bytes) => bytes.slice(offset..),
+        };
+        (!bytes.is_empty()).then_some(bytes)
+    }
+}
+
+/// What a reader gets next.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Data(Bytes),
+    End(Option<HeaderMap>),
+    Broken(Error),
+}
+
+/// A follower's place at a fill. Leaving it (drop) tells the filler.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    fill: Arc<Fill>,
+    seat: usize,
+}
+
+impl Follower {
+    pub(crate) fn new(fill: &Arc<Fill>) -> Self {
+        Follower { fill: Arc::clone(fill), seat: fill.take_seat() }
+    }
+
+    /// Waits for the head, or for word that there will be none.
+    pub(crate) async fn news(&self) -> News {
+        std::future::poll_fn(|cx| self.fill.poll_news(self.seat, cx)).await
+    }
+
+    /// The next piece of content.
+    pub(crate) fn poll_content(&self, cx: &mut Context<'_>) -> Poll<Piece> {
+        self.fill.poll_content(self.seat, cx)
+    }
+
+    /// Whether the answer on its way is for a request with these fields.
+    pub(crate) fn suits(head: &ArrivingHead, request: Fields<'_>) -> bool {
+        head.variant.as_ref().is_none_or(|variant| variant.matches(request))
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.fill.leave_seat(self.seat);
+    }
+}

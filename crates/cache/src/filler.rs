@@ -1,0 +1,255 @@
+//! Filler: the task that fetches an answer, shares it as it comes, and stores it.
+//!
+//! In: a request without content, the stale entry if there is one. Out: the [`Fill`] settled, the memory tier updated.
+//! It runs on the leader's core but does not depend on the leader's client.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::header::{DATE, HeaderName};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::Body as _;
+use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
+use plan::CachePolicy;
+use rules::{Exchange, RequestDirectives, ResponseDirectives, Terms};
+use tokio::sync::oneshot;
+
+use crate::entry::{Entry, Variant};
+use crate::fill::{ArrivingHead, Fill, Follower, Settled};
+use crate::follower_body::FollowerBody;
+use crate::key::Key;
+use crate::store::Store;
+
+/// What the leader gets that followers do not: the answer's own head, with fields that may not be shared.
+pub(crate) struct Own {
+    pub(crate) response: Response,
+    /// Whether it is being stored; if not, why.
+    pub(crate) stored: Result<(), &'static str>,
+}
+
+/// See the module.
+pub(crate) struct Filler<C> {
+    pub(crate) store: Arc<Store>,
+    pub(crate) call: C,
+    pub(crate) policy: Arc<CachePolicy>,
+    pub(crate) key: Key,
+    pub(crate) fill: Arc<Fill>,
+    /// What is stored already, to be confirmed or replaced.
+    pub(crate) stale: Option<Arc<Entry>>,
+}
+
+/// An answer with the moments around it.
+struct Answered {
+    response: Response,
+    requested_at: Timestamp,
+    received_at: Timestamp,
+}
+
+impl<C: Call> Filler<C> {
+    /// Fetches and shares. `leader` is where the one who started it waits, if anybody does.
+    pub(crate) async fn run(self, request: Request, leader: Option<oneshot::Sender<Own>>) {
+        let duty = Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
+        self.store.counters.fill_started();
+        let asked = request.head_only();
+        match self.ask(request, &asked).await {
+            Err(error) => self.failed(Some(error)),
+            Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => self.failed(None),
+            Ok(answered) => self.answered(answered, &asked, leader).await,
+        }
+        drop(duty);
+    }
+
+    /// Sends the request with our validators instead of the client's; a 304 that confirms something other than what we
+    /// hold is asked again without any (RFC 9111 §4.3.4).
+    async fn ask(&self, mut request: Request, asked: &Request) -> Result<Answered, Error> {
+        let stored = self.stale.as_ref().map(|entry| entry.fields());
+        rules::set_validators(&mut request.fields, stored.as_ref());
+        let answered = self.send(request).await?;
+        if answered.response.status != StatusCode::NOT_MODIFIED {
+            return Ok(answered);
+        }
+        if stored.is_some_and(|stored| rules::not_modified_matches(&stored, &answered.response.fields)) {
+            return Ok(answered);
+        }
+        let mut again = asked.head_only();
+        rules::set_validators(&mut again.fields, None);
+        self.send(again).await
+    }
+
+    async fn send(&self, request: Request) -> Result<Answered, Error> {
+        let requested_at = Clock::now();
+        let mut response = self.call.call(request).await?;
+        let received_at = Clock::now();
+        // RFC 9110 §6.6.1: whoever receives an answer without Date and keeps it adds the moment of receipt.
+        if !response.fields.contains_key(DATE) {
+            response.fields.insert(DATE, rules::http_date(received_at));
+        }
+        Ok(Answered { response, requested_at, received_at })
+    }
+
+    fn may_serve_on_error(&self) -> bool {
+        self.stale.as_ref().is_some_and(|e| e.terms().may_serve_on_error(&RequestDirectives::default(), Clock::now()))
+    }
+
+    /// The origin gave nothing usable: those whose directives allow it may get the stale entry.
+    fn failed(&self, error: Option<Error>) {
+        self.leave_table();
+        self.fill.settle(Settled::Failed { error, stale: self.stale.clone() });
+    }
+
+    async fn answered(&self, answered: Answered, asked: &Request, leader: Option<oneshot::Sender<Own>>) {
+        let response = &answered.response;
+        let exchange = Exchange {
+            method: &asked.method,
+            request: message::Fields::Map(&asked.fields),
+            status: response.status,
+            response: &response.fields,
+            requested_at: answered.requested_at,
+            received_at: answered.received_at,
+        };
+        if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
+            return self.confirmed(stale, &exchange);
+        }
+        let terms = match self.terms(&exchange, &response.body) {
+            Ok(terms) => terms,
+            Err(reason) => return self.not_shared(answered.response, reason, leader),
+        };
+        let directives = ResponseDirectives::of(&response.fields, &self.policy.rules.targeted);
+        let head = Arc::new(ArrivingHead {
+            status: response.status,
+            fields: rules::storable_fields(&response.fields, &directives, self.policy.rules.store_set_cookie),
+            terms,
+            variant: variant_of(&exchange),
+            length: response.body.exact_length(),
+        });
+        self.stream(answered.response, head, leader).await;
+    }
+
+    fn terms(&self, exchange: &Exchange<'_>, body: &Body) -> Result<Terms, &'static str> {
+        if body.exact_length().is_some_and(|length| length > self.policy.max_body) {
+            return Err("too-large");
+        }
+        Terms::of(exchange, &self.policy.rules).map_err(|reason| reason.word())
+    }
+
+    /// A 304: the stored answer is good again, with the fields it brought (RFC 9111 §4.3.4).
+    fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>) {
+        let mut fields = stale.fields();
+        rules::freshen(&mut fields, exchange.response);
+        let whole = Exchange { status: stale.status(), response: &fields, ..*exchange };
+        let entry = match Terms::of(&whole, &self.policy.rules) {
+            Ok(terms) => {
+                let entry = Arc::new(stale.updated(&fields, terms));
+                self.keep(&entry);
+                entry
+            }
+            // The update forbids storing: use it for those who wait, and let it go.
+            Err(_) => {
+                self.store.memory.remove_entry(&self.key.view(), stale);
+                Arc::new(stale.updated(&fields, *stale.terms()))
+            }
+        };
+        self.leave_table();
+        self.fill.settle(Settled::Entry(entry));
+    }
+
+    /// Not for sharing: the leader has it, everyone else asks for themself, all at once.
+    fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
+        // What the origin says now replaces what is stored, unless it is only in trouble.
+        if let (Some(stale), false) = (&self.stale, is_server_error(response.status)) {
+            self.store.memory.remove_entry(&self.key.view(), stale);
+        }
+        self.leave_table();
+        self.fill.settle(Settled::Alone);
+        if let Some(leader) = leader {
+            // An error means that the leader's client has left: dropping the answer cancels the fetch.
+            drop(leader.send(Own { response, stored: Err(reason) }));
+        }
+    }
+
+    /// Shares the content as it comes, and stores it once it is complete.
+    async fn stream(&self, response: Response, head: Arc<ArrivingHead>, leader: Option<oneshot::Sender<Own>>) {
+        self.fill.arrive(Arc::clone(&head));
+        let Response { status, fields, mut body } = response;
+        if let Some(leader) = leader {
+            let follower = FollowerBody::new(Follower::new(&self.fill), head.length);
+            let response = Response { status, fields, body: Body::stream(follower) };
+            drop(leader.send(Own { response, stored: Ok(()) }));
+        }
+        let mut trailers = None;
+        let mut outgrown = false;
+        loop {
+            match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => {
+                        let total = self.fill.extend(&data);
+                        if total > self.policy.max_body && !outgrown {
+                            outgrown = true;
+                            self.fill.outgrow();
+                            self.leave_table();
+                        }
+                    }
+                    Err(frame) => trailers = frame.into_trailers().ok(),
+                },
+                Some(Err(error)) => {
+                    self.leave_table();
+                    return self.fill.break_off(error);
+                }
+                None => break,
+            }
+            if outgrown && !poll_fn(|cx| self.fill.poll_room(cx)).await {
+                return self.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
+            }
+        }
+        if let Some(body) = self.fill.complete(trailers) {
+            let entry = Entry::new(head.status, &head.fields, body, head.terms, head.variant.clone());
+            self.keep(&Arc::new(entry));
+        }
+        self.leave_table();
+    }
+
+    fn keep(&self, entry: &Arc<Entry>) {
+        if self.fill.is_outdated() {
+            return;
+        }
+        self.store.memory.put(&self.key.view(), Arc::clone(entry), self.policy.max_variants);
+        self.store.counters.stored(entry.body().len() as u64);
+    }
+
+    fn leave_table(&self) {
+        self.store.fills.remove(&self.key.view(), &self.fill);
+    }
+}
+
+/// Statuses that RFC 5861 §4 counts as errors.
+pub(crate) fn is_server_error(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 500 | 502 | 503 | 504)
+}
+
+/// The variant an answer is, from its `Vary` and the request that brought it.
+fn variant_of(exchange: &Exchange<'_>) -> Option<Variant> {
+    let names = vary_names(exchange.response, exchange.request);
+    (!names.is_empty()).then(|| Variant::of(&names, exchange.request))
+}
+
+fn vary_names(response: &HeaderMap<HeaderValue>, request: message::Fields<'_>) -> Vec<HeaderName> {
+    let mut names = rules::vary_names(response);
+    names.extend(rules::implied_vary(request, response));
+    names
+}
+
+/// Sees to it that nobody waits for a filler that is gone: at a shutdown, or should it ever panic.
+struct Duty {
+    store: Arc<Store>,
+    key: Key,
+    fill: Arc<Fill>,
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        self.store.fills.remove(&self.key.view(), &self.fill);
+        self.fill.abandon(Error::new(Kind::Internal, "the fetch was given up"));
+        self.store.counters.fill_ended();
+    }
+}

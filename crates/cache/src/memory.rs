@@ -1,0 +1,124 @@
+//! Memory: the tier every hit comes from. Bounded in bytes, shared by all cores.
+//!
+//! quick_cache evicts by a clock with ghosts of what was lately pushed out: a scan over many keys asked for once does
+//! not push out what is asked for often.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use quick_cache::sync::Cache;
+use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
+
+use crate::entry::Entry;
+use crate::key::{Key, KeyView};
+use crate::resource::Resource;
+
+/// The memory tier. Shared between cores behind an `Arc`.
+pub struct Memory {
+    table: Cache<Key, Resource, Cost, foldhash::fast::RandomState, Evicted>,
+    /// Held while a resource is replaced, so that two variants stored at once do not lose each other. Never on a hit.
+    writing: Mutex<()>,
+    evicted: Arc<AtomicU64>,
+}
+
+#[derive(Clone)]
+struct Cost;
+
+impl Weighter<Key, Resource> for Cost {
+    fn weight(&self, key: &Key, resource: &Resource) -> u64 {
+        (key.heap_bytes() + resource.cost()) as u64
+    }
+}
+
+#[derive(Clone)]
+struct Evicted(Arc<AtomicU64>);
+
+impl Lifecycle<Key, Resource> for Evicted {
+    type RequestState = ();
+
+    fn on_evict(&self, (): &mut (), _: Key, _: Resource) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Memory {
+    /// A tier that holds at most `bytes`: keys, heads and bodies counted.
+    pub fn new(bytes: u64) -> Self {
+        /// A shard must hold some large bodies, so small tiers have few shards.
+        const LEAST_SHARD: u64 = 32 * 1024 * 1024;
+        const TYPICAL_ENTRY: u64 = 2 * 1024;
+        let shards = (bytes / LEAST_SHARD).clamp(1, 64) as usize;
+        // Rounded down to a power of two, which the table would otherwise round up.
+        let shards = 1 << shards.ilog2();
+        let evicted = Arc::new(AtomicU64::new(0));
+        let options = OptionsBuilder::new()
+            .shards(shards)
+            .weight_capacity(bytes)
+            .estimated_items_capacity((bytes / TYPICAL_ENTRY).clamp(64, 1 << 24) as usize)
+            .build()
+            .expect("both mandatory options are set above");
+        let table = Cache::with_options(
+            options,
+            Cost,
+            foldhash::fast::RandomState::default(),
+            Evicted(Arc::clone(&evicted)),
+        );
+        Memory { table, writing: Mutex::new(()), evicted }
+    }
+
+    /// What is stored under the key.
+    pub fn get(&self, key: &KeyView<'_>) -> Option<Resource> {
+        self.table.get(key)
+    }
+
+    /// Stores an entry beside the other variants of its key, of which at most `most` stay.
+    pub fn put(&self, key: &KeyView<'_>, entry: Arc<Entry>, most: usize) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let resource = match self.table.peek(key) {
+            Some(resource) => resource.with(entry, most),
+            None => Resource::One(entry),
+        };
+        self.table.insert(key.to_key(), resource);
+    }
+
+    /// Removes one entry, if it is still there.
+    pub fn remove_entry(&self, key: &KeyView<'_>, entry: &Arc<Entry>) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.table.peek(key).map(|resource| resource.without(entry)) {
+            Some(Some(rest)) => self.table.insert(key.to_key(), rest),
+            Some(None) => drop(self.table.remove(key)),
+            None => {}
+        }
+    }
+
+    /// Removes all variants of a key; tells whether there were any.
+    pub fn remove(&self, key: &KeyView<'_>) -> bool {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.table.remove(key).is_some()
+    }
+
+    /// Keys stored now.
+    pub fn keys(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Bytes stored now.
+    pub fn bytes(&self) -> u64 {
+        self.table.weight()
+    }
+
+    /// Bytes it may hold.
+    pub fn capacity(&self) -> u64 {
+        self.table.capacity()
+    }
+
+    /// Changes how many bytes it may hold, pushing out what no longer fits.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.table.set_capacity(bytes);
+    }
+
+    /// Keys pushed out since the start.
+    pub fn evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Relaxed)
+    }
+}

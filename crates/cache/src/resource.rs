@@ -1,0 +1,62 @@
+//! Resource: everything stored under one key: usually one entry, with `Vary` several (RFC 9111 §4.1).
+
+use std::sync::Arc;
+
+use http::header::HeaderName;
+use message::Fields;
+
+use crate::entry::Entry;
+
+/// The entries of one key. A clone costs one reference count.
+#[derive(Clone, Debug)]
+pub enum Resource {
+    /// One answer.
+    One(Arc<Entry>),
+    /// Variants, newest first.
+    Many(Arc<[Arc<Entry>]>),
+}
+
+impl Resource {
+    fn entries(&self) -> &[Arc<Entry>] {
+        match self {
+            Resource::One(entry) => std::slice::from_ref(entry),
+            Resource::Many(entries) => entries,
+        }
+    }
+
+    /// The newest entry that answers a request with these fields.
+    pub fn select(&self, request: Fields<'_>) -> Option<&Arc<Entry>> {
+        self.entries().iter().find(|entry| entry.matches(request))
+    }
+
+    /// The names in the newest answer's `Vary`; empty without.
+    pub fn vary(&self) -> &[HeaderName] {
+        self.entries().first().and_then(|entry| entry.variant()).map_or(&[], |variant| &variant.names)
+    }
+
+    /// This resource with `entry` in front; it replaces its own variant, and the oldest gives way above `most`.
+    ///
+    /// An answer without `Vary` replaces all: the origin has stopped negotiating.
+    #[must_use]
+    pub fn with(&self, entry: Arc<Entry>, most: usize) -> Resource {
+        let Some(variant) = entry.variant() else { return Resource::One(entry) };
+        let others = self.entries().iter().filter(|other| other.variant().is_some_and(|v| v != variant));
+        let entries: Vec<_> = std::iter::once(&entry).chain(others).take(most.max(1)).cloned().collect();
+        if entries.len() == 1 { Resource::One(entry) } else { Resource::Many(entries.into()) }
+    }
+
+    /// This resource without `entry`; `None` when nothing is left.
+    pub fn without(&self, entry: &Arc<Entry>) -> Option<Resource> {
+        let mut entries: Vec<_> = self.entries().iter().filter(|other| !Arc::ptr_eq(other, entry)).cloned().collect();
+        match entries.len() {
+            0 => None,
+            1 => entries.pop().map(Resource::One),
+            _ => Some(Resource::Many(entries.into())),
+        }
+    }
+
+    /// Bytes of all its entries.
+    pub fn cost(&self) -> usize {
+        self.entries().iter().map(|entry| entry.cost()).sum()
+    }
+}

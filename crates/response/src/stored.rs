@@ -1,0 +1,100 @@
+//! Stored: a stored answer as a response: at once as bytes, or as 200, 206, 304 or 416 by what the request asks.
+
+use bytes::Bytes;
+use http::header::{ACCEPT_RANGES, AGE, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, DATE, ETAG, EXPIRES, VARY};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use message::{Body, RequestView, Response};
+use rules::{CacheStatus, Ranges, Verdict};
+
+use crate::multipart;
+
+/// Appends the head of a fresh hit: the stored head, `Age` and `Cache-Status`. No allocation beyond `out`'s growth.
+/// The empty line that ends the head is the listener's.
+pub fn write_fresh_head(head: &[u8], age: u32, status: &CacheStatus, out: &mut Vec<u8>) {
+    out.extend_from_slice(head);
+    out.extend_from_slice(b"age: ");
+    out.extend_from_slice(itoa::Buffer::new().format(age).as_bytes());
+    out.extend_from_slice(b"\r\ncache-status: ");
+    status.write(out);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// A response from a stored answer, after the request's conditions (RFC 9110 §13) and ranges (§14).
+pub fn from_stored(
+    request: &RequestView<'_>,
+    status: StatusCode,
+    mut fields: HeaderMap,
+    body: &Bytes,
+    age: u32,
+) -> Response {
+    fields.insert(AGE, HeaderValue::from(age));
+    let whole = Response { status, fields, body: body.clone().into() };
+    let mut response = match rules::evaluate(request.method, request.fields, status, &whole.fields) {
+        Verdict::Proceed => ranged(request, whole, body),
+        Verdict::NotModified => not_modified(whole),
+        Verdict::PreconditionFailed => Response::new(StatusCode::PRECONDITION_FAILED),
+    };
+    if request.method == Method::HEAD {
+        response.fields.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(body.len()));
+        response.body = Body::Empty;
+    }
+    response
+}
+
+/// A response that is still arriving, after the request's conditions: the origin was asked without them.
+pub fn conditional(request: &RequestView<'_>, response: Response) -> Response {
+    match rules::evaluate(request.method, request.fields, response.status, &response.fields) {
+        Verdict::NotModified => not_modified(response),
+        Verdict::Proceed | Verdict::PreconditionFailed => response,
+    }
+}
+
+/// 304 with the fields that RFC 9110 §15.4.5 asks for, and `Age`.
+fn not_modified(whole: Response) -> Response {
+    let mut response = Response::new(StatusCode::NOT_MODIFIED);
+    for name in [CACHE_CONTROL, CONTENT_LOCATION, DATE, ETAG, EXPIRES, VARY, AGE] {
+        for value in whole.fields.get_all(&name) {
+            response.fields.append(&name, value.clone());
+        }
+    }
+    response
+}
+
+/// The parts asked for, where there is a `Range` that applies: only GET, only 200 (RFC 9110 §14.2).
+fn ranged(request: &RequestView<'_>, whole: Response, body: &Bytes) -> Response {
+    if request.method != Method::GET || whole.status != StatusCode::OK {
+        return whole;
+    }
+    match rules::ranges(request.fields, &whole.fields, body.len() as u64) {
+        Ranges::Ignore => whole,
+        Ranges::Unsatisfiable => {
+            let mut response = Response::new(StatusCode::RANGE_NOT_SATISFIABLE);
+            response.fields.insert(CONTENT_RANGE, text(format!("bytes */{}", body.len())));
+            response.fields.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+            response
+        }
+        Ranges::Of(ranges) => partial(whole, body, &ranges),
+    }
+}
+
+fn partial(mut whole: Response, body: &Bytes, ranges: &[std::ops::Range<u64>]) -> Response {
+    whole.status = StatusCode::PARTIAL_CONTENT;
+    whole.fields.remove(CONTENT_LENGTH);
+    whole.body = match ranges {
+        [range] => {
+            whole.fields.insert(CONTENT_RANGE, content_range(range, body.len()));
+            body.slice(range.start as usize..range.end as usize).into()
+        }
+        several => multipart::byteranges(&mut whole.fields, body, several).into(),
+    };
+    whole
+}
+
+/// `bytes 0-9/100`.
+pub(crate) fn content_range(range: &std::ops::Range<u64>, length: usize) -> HeaderValue {
+    text(format!("bytes {}-{}/{length}", range.start, range.end - 1))
+}
+
+fn text(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).expect("digits and ASCII words are a valid field value")
+}
