@@ -1,0 +1,40 @@
+//! Default: what holds where the file says nothing and the type in `meant` has no default of its own. Read by the
+//! checks and by `up`; a test holds that the reference names the same values.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZero;
+use std::time::Duration;
+
+use crate::meant::Listen;
+
+/// Bytes of the memory tier: 256 MiB.
+pub(crate) const MEMORY: u64 = 256 * 1024 * 1024;
+
+/// How long requests under way may go on after SIGTERM.
+pub(crate) const DRAIN: Duration = Duration::from_secs(30);
+
+/// Idle connections kept per core and target.
+pub(crate) const IDLE_CONNECTIONS: usize = 64;
+
+/// Where clients come in.
+pub(crate) const HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// Health and metrics of `up`. A file has no admin port unless it names one.
+pub(crate) const ADMIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9090);
+
+/// Listening on [`HTTP`] only.
+pub(crate) fn listen() -> Listen {
+    Listen {
+        http: vec![HTTP],
+        https: Vec::new(),
+        tls: None,
+        admin: None,
+        proxy_protocol: false,
+        trust: Vec::new(),
+    }
+}
+
+/// One runtime for each core that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
