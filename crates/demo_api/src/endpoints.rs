@@ -1,0 +1,141 @@
+//! Endpoints: one function each. A request comes in, is counted, waits or works, and an [`answer`] goes out.
+
+use std::num::NonZero;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use crate::{Counts, Endpoint, answer, span};
+
+/// What the seed's API takes for its pretended database call.
+const DATABASE_CALL: Duration = Duration::from_millis(200);
+/// The longest `/timeout`.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// The longest `/simulate-cpu`.
+const LONGEST_WORK: Duration = Duration::from_secs(10);
+
+#[derive(Clone)]
+pub(crate) struct Api {
+    counts: Counts,
+    /// One permit a core: more work at once would only be slower, and fill the pool of blocking threads.
+    cores: Arc<Semaphore>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    t: Option<String>,
+}
+
+type SpanQuery = Result<Query<Span>, QueryRejection>;
+
+/// All endpoints, counting into `counts`.
+pub(crate) fn router(counts: Counts) -> Router {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    Router::new()
+        .route("/", get(root))
+        .route("/cache", get(cache))
+        .route("/timeout", get(timeout))
+        .route("/simulate-cpu", get(simulate_cpu))
+        .route("/error/{status}", get(error))
+        .route("/healthz", get(health))
+        .route("/stats", get(stats))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(Api { counts, cores: Arc::new(Semaphore::new(cores)) })
+}
+
+async fn root(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Root);
+    tokio::time::sleep(DATABASE_CALL).await;
+    answer::ok()
+}
+
+async fn cache(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Cache);
+    tokio::time::sleep(DATABASE_CALL).await;
+    answer::ok_for_five_seconds()
+}
+
+async fn timeout(State(api): State<Api>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::Timeout);
+    match read_span(query, LONGEST_WAIT) {
+        Ok(wait) => {
+            tokio::time::sleep(wait).await;
+            answer::ok()
+        }
+        Err(explanation) => answer::bad_request(&explanation),
+    }
+}
+
+async fn simulate_cpu(State(api): State<Api>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::SimulateCpu);
+    let work = match read_span(query, LONGEST_WORK) {
+        Ok(work) => work,
+        Err(explanation) => return answer::bad_request(&explanation),
+    };
+    let _core = api.cores.acquire().await.expect("this semaphore is never closed");
+    let asker = Arc::new(());
+    let still_asked = Arc::downgrade(&asker);
+    match tokio::task::spawn_blocking(move || burn(work, &still_asked)).await {
+        Ok(()) => answer::ok(),
+        Err(_) => answer::status(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+async fn error(State(api): State<Api>, Path(status): Path<String>) -> Response {
+    api.counts.add(Endpoint::Error);
+    let status = status.parse().ok().filter(|code| (200..=599).contains(code));
+    match status.and_then(|code| StatusCode::from_u16(code).ok()) {
+        Some(status) => answer::status(status),
+        None => answer::bad_request("the status is a number from 200 to 599, like /error/503"),
+    }
+}
+
+async fn health(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Health);
+    answer::ok()
+}
+
+async fn stats(State(api): State<Api>) -> Response {
+    let counts = Endpoint::ALL
+        .into_iter()
+        .map(|endpoint| (endpoint.path().to_owned(), api.counts.of(endpoint).into()));
+    answer::value(serde_json::Value::Object(counts.collect()))
+}
+
+async fn not_found(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Other);
+    answer::refusal(
+        StatusCode::NOT_FOUND,
+        "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /healthz and /stats",
+    )
+}
+
+async fn method_not_allowed(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Other);
+    answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here")
+}
+
+fn read_span(query: SpanQuery, longest: Duration) -> Result<Duration, String> {
+    let Query(span) = query.map_err(|rejection| rejection.body_text())?;
+    span::parse(span.t.as_deref(), longest)
+}
+
+/// Keeps a core busy for `work`, or until nobody waits for the result any more.
+fn burn(work: Duration, still_asked: &Weak<()>) {
+    let start = Instant::now();
+    let mut number = 1_u64;
+    while start.elapsed() < work && still_asked.strong_count() > 0 {
+        for _ in 0..10_000 {
+            number = std::hint::black_box(number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A slow API to put fleetfoot in front of: the one of the first seed document.
+//!
+//! A listening socket comes in, JSON answers go out, and [`Counts`] tells how many requests got this far. Used by
+//! `fleetfoot demo`, by tests and by the benchmarks. It knows nothing of fleetfoot: it stands for somebody's API.
+//!
+//! | path | answer |
+//! |---|---|
+//! | `/` | `{"result":"ok"}` after 200 ms, `no-store` |
+//! | `/cache` | the same, `public, max-age=5` |
+//! | `/timeout?t=2s` | the same after `t` (60 s at most), `no-store` |
+//! | `/simulate-cpu?t=500ms` | the same after keeping a core busy for `t` (10 s at most), `no-store` |
+//! | `/error/{status}` | that status (200 to 599), `no-store` |
+//! | `/healthz` | `{"result":"ok"}` at once, `no-store` |
+//! | `/stats` | requests so far for each of these, `no-store`; not counted itself |
+
+mod answer;
+mod counts;
+mod endpoints;
+mod serve;
+mod span;
+
+pub use counts::{Counts, Endpoint};
+pub use serve::serve;

@@ -1,0 +1,182 @@
+//! The API as its clients see it: over sockets, in paused time, so that the 200 ms pass at once.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use demo_api::{Counts, Endpoint};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+struct Running {
+    address: SocketAddr,
+    counts: Counts,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<io::Result<()>>,
+}
+
+fn start() -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let counts = Counts::new();
+    let (stop, stopped) = oneshot::channel();
+    let shutdown = async move {
+        let _ = stopped.await;
+    };
+    let served = tokio::spawn(demo_api::serve(listener, counts.clone(), shutdown));
+    Running { address, counts, stop, served }
+}
+
+/// Asks on a connection of its own; the whole answer as text, and how long it took.
+async fn ask(address: SocketAddr, request_line: &str) -> (String, Duration) {
+    let start = Instant::now();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    let request = format!("{request_line} HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n");
+    connection.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).await.unwrap();
+    (answer, start.elapsed())
+}
+
+fn assert_answer(answer: &str, status: u16, cache_control: &str, body: &str) {
+    let (head, content) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    assert!(head.contains(&format!("cache-control: {cache_control}\r\n")), "{head}");
+    assert!(content.contains(body), "{content}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_root_is_slow_and_not_to_be_stored() {
+    let api = start();
+    let (answer, took) = ask(api.address, "GET /").await;
+    assert_answer(&answer, 200, "no-store", r#"{"result":"ok"}"#);
+    assert!(answer.contains("content-type: application/json\r\n"));
+    assert!(answer.contains("content-length: 15\r\n"));
+    assert!(took >= Duration::from_millis(200), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cache_is_as_slow_but_good_for_five_seconds() {
+    let api = start();
+    let (answer, took) = ask(api.address, "GET /cache?page=1").await;
+    assert_answer(&answer, 200, "public, max-age=5", r#"{"result":"ok"}"#);
+    assert!(took >= Duration::from_millis(200), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_takes_as_long_as_asked() {
+    let api = start();
+    let (answer, took) = ask(api.address, "GET /timeout?t=30s").await;
+    assert_answer(&answer, 200, "no-store", "ok");
+    assert!(took >= Duration::from_secs(30), "{took:?}");
+}
+
+#[tokio::test]
+async fn work_keeps_a_core_busy_for_as_long_as_asked() {
+    let api = start();
+    let (answer, took) = ask(api.address, "GET /simulate-cpu?t=50ms").await;
+    assert_answer(&answer, 200, "no-store", "ok");
+    assert!(took >= Duration::from_millis(50), "{took:?}");
+}
+
+#[tokio::test]
+async fn work_nobody_waits_for_any_more_is_given_up() {
+    let api = start();
+    for asked in 1..=64 {
+        let mut connection = TcpStream::connect(api.address).await.unwrap();
+        connection.write_all(b"GET /simulate-cpu?t=10s HTTP/1.1\r\nHost: demo\r\n\r\n").await.unwrap();
+        while api.counts.of(Endpoint::SimulateCpu) < asked {
+            tokio::task::yield_now().await;
+        }
+    }
+    let (answer, took) = ask(api.address, "GET /simulate-cpu?t=1ms").await;
+    assert_answer(&answer, 200, "no-store", "ok");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[tokio::test]
+async fn errors_come_with_the_status_asked_for() {
+    let api = start();
+    let (answer, _) = ask(api.address, "GET /error/503").await;
+    assert_answer(&answer, 503, "no-store", r#""error":"Service Unavailable""#);
+    let (answer, _) = ask(api.address, "GET /error/204").await;
+    assert_answer(&answer, 204, "no-store", "");
+    assert!(answer.ends_with("\r\n\r\n"), "no content behind a 204: {answer}");
+}
+
+#[tokio::test]
+async fn bad_parameters_are_explained() {
+    let api = start();
+    for (request_line, explanation) in [
+        ("GET /timeout", "t is missing"),
+        ("GET /timeout?t=soon", "500ms"),
+        ("GET /timeout?t=61s", "at most 60 s"),
+        ("GET /timeout?t=1s&t=2s", "duplicate"),
+        ("GET /simulate-cpu?t=11s", "at most 10 s"),
+        ("GET /error/101", "200 to 599"),
+        ("GET /error/600", "200 to 599"),
+        ("GET /error/teapot", "200 to 599"),
+    ] {
+        let (answer, _) = ask(api.address, request_line).await;
+        assert_answer(&answer, 400, "no-store", explanation);
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_refused_in_json() {
+    let api = start();
+    let (answer, _) = ask(api.address, "GET /nowhere").await;
+    assert_answer(&answer, 404, "no-store", r#"{"error":"no such path"#);
+    let (answer, _) = ask(api.address, "DELETE /cache").await;
+    assert_answer(&answer, 405, "no-store", r#"{"error":"only GET"#);
+    assert_eq!(api.counts.of(Endpoint::Other), 2);
+    assert_eq!(api.counts.of(Endpoint::Cache), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stats_say_how_many_requests_came_this_far() {
+    let api = start();
+    for request_line in ["GET /cache", "GET /cache?n=2", "HEAD /cache", "GET /healthz", "GET /favicon.ico"] {
+        ask(api.address, request_line).await;
+    }
+    let (answer, _) = ask(api.address, "GET /stats").await;
+    assert_answer(&answer, 200, "no-store", r#""/cache":3"#);
+    assert_answer(&answer, 200, "no-store", r#""/healthz":1"#);
+    assert_answer(&answer, 200, "no-store", r#""other":1"#);
+    assert_eq!(api.counts.total(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_at_once_wait_together() {
+    let api = start();
+    let begin = Instant::now();
+    let asking: Vec<_> = (0..1000).map(|_| tokio::spawn(ask(api.address, "GET /cache"))).collect();
+    for task in asking {
+        let (answer, _) = task.await.unwrap();
+        assert_answer(&answer, 200, "public, max-age=5", "ok");
+    }
+    assert_eq!(api.counts.of(Endpoint::Cache), 1000);
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_lets_requests_under_way_finish_but_not_for_long() {
+    let api = start();
+    let quick = tokio::spawn(ask(api.address, "GET /cache"));
+    let mut slow = TcpStream::connect(api.address).await.unwrap();
+    slow.write_all(b"GET /timeout?t=60s HTTP/1.1\r\nHost: demo\r\n\r\n").await.unwrap();
+    while api.counts.total() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let begin = Instant::now();
+    api.stop.send(()).unwrap();
+    api.served.await.unwrap().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    let (answer, _) = quick.await.unwrap();
+    assert_answer(&answer, 200, "public, max-age=5", "ok");
+}
