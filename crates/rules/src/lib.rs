@@ -1,1 +1,45 @@
-//! To be written.
+//! What the RFCs say, as pure functions: no clock, no socket, no randomness; `now` is an argument.
+//!
+//! In come heads: method, status, fields, and when they were sent and received. Out come decisions: may this answer
+//! be stored and on which [`Terms`], may it be [reused](Reuse) for this request, does it [vary](vary), is it
+//! [unchanged](validate), which [ranges](range) of it are wanted, what does a write [invalidate](invalidate).
+//! `cache` asks before it stores and reuses, `response` before it writes, `listener` and `source` strip
+//! [hop-by-hop](hop_by_hop) fields. Each module names the sections it implements: RFC 9110 (semantics),
+//! 9111 (caching), 5861 (stale answers), 9211 (`Cache-Status`), 9213 (targeted fields), 9651 (structured fields).
+
+mod age;
+pub mod cache_status;
+pub mod date;
+pub mod directives;
+pub mod etag;
+pub mod exchange;
+mod freshness;
+pub mod hop_by_hop;
+pub mod invalidate;
+mod list;
+pub mod not_stored;
+pub mod policy;
+pub mod range;
+pub mod seconds;
+pub mod status;
+pub mod storable;
+mod targeted;
+pub mod terms;
+pub mod update;
+pub mod validate;
+pub mod vary;
+
+#[cfg(test)]
+mod properties;
+
+pub use cache_status::{CacheStatus, Fwd};
+pub use directives::{FieldList, RequestDirectives, ResponseDirectives};
+pub use etag::EntityTag;
+pub use exchange::Exchange;
+pub use not_stored::NotStored;
+pub use policy::Policy;
+pub use range::{Combined, ContentRange, Ranges};
+pub use storable::storable_fields;
+pub use terms::{Reuse, Terms, Why};
+pub use validate::Verdict;
+pub use vary::Vary;

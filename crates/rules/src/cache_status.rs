@@ -1,0 +1,120 @@
+//! CacheStatus: what the cache did with a request, as the field of that name says it (RFC 9211).
+
+/// What happened. `hit` and `fwd` exclude each other.
+#[allow(clippy::struct_excessive_bools)] // each is a parameter of the field
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStatus {
+    /// Answered from the cache, without asking the origin.
+    pub hit: bool,
+    /// Why the origin was asked. Not written where `hit` is set.
+    pub fwd: Option<Fwd>,
+    /// What the origin answered, where it differs from what the client gets.
+    pub fwd_status: Option<u16>,
+    /// Seconds of freshness left; negative when stale.
+    pub ttl: Option<i64>,
+    /// The origin's answer was stored.
+    pub stored: bool,
+    /// The request was answered together with another one.
+    pub collapsed: bool,
+    /// Anything else, in a word.
+    pub detail: Option<&'static str>,
+}
+
+/// Why a request went on to the origin (RFC 9211 §2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fwd {
+    /// The cache was not to handle it.
+    Bypass,
+    /// Its method cannot be answered from a cache.
+    Method,
+    /// Nothing is stored for its URI.
+    UriMiss,
+    /// What is stored for its URI is for other requests (`Vary`).
+    VaryMiss,
+    /// Nothing stored fits, for no reason in particular.
+    Miss,
+    /// It would not have what is stored, fresh though it is.
+    Request,
+    /// What is stored is stale.
+    Stale,
+    /// What is stored holds only some of the ranges.
+    Partial,
+}
+
+impl Fwd {
+    /// The token of RFC 9211.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Fwd::Bypass => "bypass",
+            Fwd::Method => "method",
+            Fwd::UriMiss => "uri-miss",
+            Fwd::VaryMiss => "vary-miss",
+            Fwd::Miss => "miss",
+            Fwd::Request => "request",
+            Fwd::Stale => "stale",
+            Fwd::Partial => "partial",
+        }
+    }
+}
+
+/// How the cache names itself.
+const NAME: &[u8] = b"fleetfoot";
+/// A structured integer has at most fifteen digits (RFC 9651 §3.3.1).
+const LARGEST_INTEGER: i64 = 999_999_999_999_999;
+
+impl CacheStatus {
+    /// Appends the field's value. Allocates only if `out` has no room.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(NAME);
+        if self.hit {
+            out.extend_from_slice(b"; hit");
+        } else if let Some(fwd) = self.fwd {
+            out.extend_from_slice(b"; fwd=");
+            out.extend_from_slice(fwd.word().as_bytes());
+        }
+        if let Some(status) = self.fwd_status {
+            out.extend_from_slice(b"; fwd-status=");
+            write_integer(out, i64::from(status));
+        }
+        if let Some(ttl) = self.ttl {
+            out.extend_from_slice(b"; ttl=");
+            write_integer(out, ttl);
+        }
+        if self.stored {
+            out.extend_from_slice(b"; stored");
+        }
+        if self.collapsed {
+            out.extend_from_slice(b"; collapsed");
+        }
+        if let Some(detail) = self.detail {
+            out.extend_from_slice(b"; detail=");
+            write_detail(out, detail);
+        }
+    }
+}
+
+fn write_integer(out: &mut Vec<u8>, integer: i64) {
+    let integer = integer.clamp(-LARGEST_INTEGER, LARGEST_INTEGER);
+    out.extend_from_slice(itoa::Buffer::new().format(integer).as_bytes());
+}
+
+/// As a token where it is one, else as a string without what a string may not hold.
+fn write_detail(out: &mut Vec<u8>, detail: &str) {
+    if is_token(detail) {
+        return out.extend_from_slice(detail.as_bytes());
+    }
+    out.push(b'"');
+    for byte in detail.bytes().filter(|byte| matches!(byte, b' '..=b'~')) {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+/// `sf-token` (RFC 9651 §3.3.4).
+fn is_token(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '*')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte))
+}

@@ -1,0 +1,62 @@
+//! Hop by hop: fields that are about one connection, not about the message (RFC 9110 §7.6.1).
+//!
+//! Stripped by the listener from requests, by sources from answers, and never stored (RFC 9111 §3.1).
+
+use http::header::{
+    CONNECTION, HeaderMap, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING,
+    UPGRADE,
+};
+
+use crate::list;
+
+/// Always hop-by-hop, named in `Connection` or not.
+///
+/// `Proxy-Authenticate`, `-Authentication-Info` and `-Authorization` are between a client and the next proxy (RFC 9110
+/// §11.7): as a gateway we neither ask for credentials nor pass on what was meant for another. `HTTP2-Settings` belongs
+/// to the upgrade to h2c that we do not offer. `TE` goes too; whoever wants trailers from the next hop says so anew.
+/// `Trailer` stays: it describes the message, and RFC 9110 took it off the list that RFC 2616 had it on.
+const ALWAYS: [HeaderName; 10] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("http2-settings"),
+    PROXY_AUTHENTICATE,
+    HeaderName::from_static("proxy-authentication-info"),
+    PROXY_AUTHORIZATION,
+];
+
+/// Removes `Connection`, the fields it names, and those that are always hop-by-hop.
+pub fn strip(fields: &mut HeaderMap) {
+    for name in named(fields) {
+        fields.remove(name);
+    }
+    for name in &ALWAYS {
+        fields.remove(name);
+    }
+}
+
+/// Whether [`strip`] would remove the field, given the message's `Connection` lines.
+pub(crate) fn is_hop_by_hop(name: &HeaderName, named: &[HeaderName]) -> bool {
+    ALWAYS.contains(name) || named.contains(name)
+}
+
+/// The fields that `Connection` names, apart from those it may not.
+pub(crate) fn named(fields: &HeaderMap) -> Vec<HeaderName> {
+    fields
+        .get_all(CONNECTION)
+        .iter()
+        .flat_map(|line| list::members(line.as_bytes()))
+        .filter_map(|option| HeaderName::from_bytes(option).ok())
+        .filter(|name| !is_for_every_recipient(name))
+        .collect()
+}
+
+/// The fields by which caches decide. "A sender MUST NOT send a connection option corresponding to a field that is
+/// intended for all recipients of the content. For example, Cache-Control is never appropriate": believing it would
+/// turn `private` into nothing said at all.
+fn is_for_every_recipient(name: &HeaderName) -> bool {
+    name.as_str().ends_with("cache-control") || matches!(name.as_str(), "age" | "date" | "expires" | "vary")
+}

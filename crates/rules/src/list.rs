@@ -1,0 +1,79 @@
+//! List: the members of a comma-separated field value (RFC 9110 §5.6.1), and what looks like one.
+//!
+//! Every list-shaped field in this crate is read through here: directives, `Vary`, `Connection`, entity tags.
+
+/// Spaces and tabs off both ends (RFC 9110 §5.6.3, OWS).
+pub(crate) fn trim(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+/// The members of one field line, trimmed, without the empty ones. Commas in quoted strings do not separate.
+pub(crate) fn members(line: &[u8]) -> Members<'_> {
+    Members { rest: line }
+}
+
+/// See [`members`].
+pub(crate) struct Members<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        while !self.rest.is_empty() {
+            let end = member_end(self.rest);
+            let member = trim(&self.rest[..end]);
+            self.rest = self.rest.get(end + 1..).unwrap_or_default();
+            if !member.is_empty() {
+                return Some(member);
+            }
+        }
+        None
+    }
+}
+
+/// Where the first member ends. A quote that is never closed is taken for an ordinary byte: otherwise
+/// `x="a, no-store` would hide the `no-store`.
+fn member_end(list: &[u8]) -> usize {
+    let mut quoted = false;
+    let mut escaped = false;
+    for (index, byte) in list.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' if !quoted => return index,
+            _ => {}
+        }
+    }
+    if quoted { list.iter().position(|&byte| byte == b',').unwrap_or(list.len()) } else { list.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> Vec<String> {
+        members(line.as_bytes()).map(|member| String::from_utf8_lossy(member).into_owned()).collect()
+    }
+
+    #[test]
+    fn members_are_found_in_all_their_forms() {
+        for (line, expected) in [
+            ("", &[][..]),
+            (" , ,\t,", &[]),
+            ("a", &["a"]),
+            ("a,b , c\t,,d", &["a", "b", "c", "d"]),
+            (r#"a="x, y",b"#, &[r#"a="x, y""#, "b"]),
+            (r#"a="x\", y",b"#, &[r#"a="x\", y""#, "b"]),
+            (r#"a="x, no-store"#, &[r#"a="x"#, "no-store"]),
+            (r#"a="x\"#, &[r#"a="x\"#]),
+        ] {
+            assert_eq!(split(line), expected, "{line:?}");
+        }
+    }
+}

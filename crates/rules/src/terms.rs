@@ -1,0 +1,389 @@
+//! Terms: what an entry must remember to decide on its own reuse (RFC 9111 §3, §4; RFC 5861).
+//!
+//! [`Terms::of`] is asked once, when an answer arrives; the rest on every lookup, so it is arithmetic on a few numbers.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
+use message::Timestamp;
+
+use crate::{
+    Exchange, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, age, etag, freshness, seconds,
+    status,
+};
+
+/// How long an entry that can be validated is worth keeping after it went stale.
+const KEPT_FOR_VALIDATION: Duration = Duration::from_hours(24);
+/// The same for one that can only serve while the origin is unreachable.
+const KEPT_FOR_DISCONNECTION: Duration = Duration::from_hours(1);
+
+/// The terms on which a stored answer may be reused. All times in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    received_at: Timestamp,
+    initial_age: u64,
+    lifetime: u64,
+    stale_while_revalidate: u64,
+    stale_if_error: u64,
+    rules: Rules,
+}
+
+/// What the answer's directives demand or allow, apart from times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rules(u8);
+
+impl Rules {
+    /// `no-cache`: validate before every use.
+    const ALWAYS_VALIDATE: u8 = 1;
+    /// `must-revalidate` or `proxy-revalidate`: never stale, whoever allows it.
+    const NEVER_STALE: u8 = 2;
+    /// `s-maxage`: stale only in the windows that the answer itself opens.
+    const STALE_AS_STATED: u8 = 4;
+    /// Requests with `Authorization` may be answered (RFC 9111 §3.5).
+    const SHARED_WITH_AUTHORIZED: u8 = 8;
+    /// `stale_if_error` was stated or configured, so it bounds disconnected use as well.
+    const ERROR_WINDOW_KNOWN: u8 = 16;
+
+    fn of(directives: &ResponseDirectives, policy: &Policy) -> Self {
+        let mut rules = 0;
+        let mut set = |rule: u8, holds: bool| rules |= if holds { rule } else { 0 };
+        set(Rules::ALWAYS_VALIDATE, directives.always_validate());
+        set(Rules::NEVER_STALE, directives.must_revalidate || directives.proxy_revalidate);
+        set(Rules::STALE_AS_STATED, directives.s_maxage.is_some());
+        set(Rules::SHARED_WITH_AUTHORIZED, allows_authorized(directives));
+        set(
+            Rules::ERROR_WINDOW_KNOWN,
+            directives.stale_if_error.is_some() || !policy.stale_if_error.is_zero(),
+        );
+        Rules(rules)
+    }
+
+    const fn has(self, rule: u8) -> bool {
+        self.0 & rule != 0
+    }
+
+    /// Whether no window of any kind may be open.
+    const fn forbids_windows(self) -> bool {
+        self.has(Rules::ALWAYS_VALIDATE | Rules::NEVER_STALE)
+    }
+
+    /// Whether stale use is out that the answer itself has not allowed.
+    const fn forbids_unstated_staleness(self) -> bool {
+        self.has(Rules::ALWAYS_VALIDATE | Rules::NEVER_STALE | Rules::STALE_AS_STATED)
+    }
+}
+
+/// What to do with a stored answer for a request (RFC 9111 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reuse {
+    /// Serve it.
+    Fresh,
+    /// Serve it although stale: the client allows that (`max-stale`, §5.2.1.2).
+    Stale,
+    /// Serve it although stale, and refresh it in the background (RFC 5861 §3).
+    StaleWhileRevalidate,
+    /// Ask the origin first.
+    Validate(Why),
+    /// Neither serve nor validate: the request carries `Authorization` and the answer does not allow sharing (§3.5).
+    NotForThisRequest,
+}
+
+/// Why the origin must be asked first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// Its lifetime is over.
+    Stale,
+    /// The answer says `no-cache`.
+    NoCache,
+    /// The request says `no-cache`, or `Pragma: no-cache`.
+    RequestNoCache,
+    /// It is older than the request's `max-age`.
+    RequestMaxAge,
+    /// It is not fresh for as long as the request's `min-fresh` asks.
+    RequestMinFresh,
+}
+
+impl Why {
+    /// One word, for logs, metrics and `Cache-Status`.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Why::Stale => "stale",
+            Why::NoCache => "no-cache",
+            Why::RequestNoCache => "request-no-cache",
+            Why::RequestMaxAge => "request-max-age",
+            Why::RequestMinFresh => "request-min-fresh",
+        }
+    }
+
+    /// Whether the client asked for it, rather than the answer's own terms.
+    pub const fn is_client(&self) -> bool {
+        matches!(self, Why::RequestNoCache | Why::RequestMaxAge | Why::RequestMinFresh)
+    }
+}
+
+impl Terms {
+    /// Whether the answer may be stored by a shared cache (RFC 9111 §3), and on which terms. The error is the reason
+    /// why not. Pass the answer's fields as received, before [`storable_fields`](crate::storable_fields).
+    pub fn of(exchange: &Exchange<'_>, policy: &Policy) -> Result<Terms, NotStored> {
+        if exchange.status == StatusCode::PARTIAL_CONTENT {
+            return Err(NotStored::PartialContent);
+        }
+        Terms::of_final(exchange, policy)
+    }
+
+    /// The same for a 206, for a cache that stores parts (RFC 9111 §3.3). Any other status: see [`Terms::of`].
+    ///
+    /// Whether the part itself is sound, see [`ContentRange`](crate::ContentRange).
+    pub fn of_partial(exchange: &Exchange<'_>, policy: &Policy) -> Result<Terms, NotStored> {
+        Terms::of_final(exchange, policy)
+    }
+
+    fn of_final(exchange: &Exchange<'_>, policy: &Policy) -> Result<Terms, NotStored> {
+        let directives = ResponseDirectives::of(exchange.response, &policy.targeted);
+        check_kind(exchange)?;
+        check_forbidden(exchange, &directives, policy)?;
+        check_shared(exchange, &directives, policy)?;
+        let lifetime = match freshness::lifetime(exchange, &directives, policy) {
+            Some(lifetime) => lifetime,
+            // Without a lifetime, but the origin says itself how to go about it: keep it and ask each time.
+            None if directives.always_validate()
+                && status::may_get_a_lifetime(exchange.status, directives.public) =>
+            {
+                Duration::ZERO
+            }
+            None => return Err(NotStored::NoLifetime),
+        };
+        let terms = Terms {
+            received_at: exchange.received_at,
+            initial_age: seconds::millis(age::initial(exchange)),
+            lifetime: seconds::millis(lifetime),
+            stale_while_revalidate: window(
+                &directives,
+                directives.stale_while_revalidate,
+                policy.stale_while_revalidate,
+            ),
+            stale_if_error: window(&directives, directives.stale_if_error, policy.stale_if_error),
+            rules: Rules::of(&directives, policy),
+        };
+        if terms.can_be_reused() || etag::has_validator(exchange.response) {
+            Ok(terms)
+        } else {
+            Err(NotStored::NothingToReuse)
+        }
+    }
+
+    /// Whether there is any moment at which it may be served without asking the origin.
+    fn can_be_reused(&self) -> bool {
+        !self.rules.has(Rules::ALWAYS_VALIDATE)
+            && self.lifetime.max(self.stale_while_revalidate).max(self.stale_if_error) > 0
+    }
+
+    /// `current_age` (RFC 9111 §4.2.3) in whole seconds, for the `Age` field. At most 2^31.
+    pub fn age(&self, now: Timestamp) -> u32 {
+        seconds::clamp(self.age_millis(now) / 1000)
+    }
+
+    /// How long after it was made the answer is fresh (`freshness_lifetime`, RFC 9111 §4.2.1).
+    pub fn lifetime(&self) -> Duration {
+        Duration::from_millis(self.lifetime)
+    }
+
+    /// Lifetime less age in whole seconds, negative when stale: `ttl` of `Cache-Status` (RFC 9211 §2.4). Both are cut
+    /// to seconds first, so that it agrees with the `Age` that goes with it.
+    pub fn fresh_for(&self, now: Timestamp) -> i64 {
+        i64::from(seconds::clamp(self.lifetime / 1000)) - i64::from(self.age(now))
+    }
+
+    /// `response_is_fresh` (RFC 9111 §4.2). Says nothing on whether `no-cache` demands validation all the same.
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        self.age_millis(now) < self.lifetime
+    }
+
+    /// When the answer had arrived.
+    pub fn received_at(&self) -> Timestamp {
+        self.received_at
+    }
+
+    /// What to do with the stored answer for this request (RFC 9111 §4). `authorized`: the request carries
+    /// `Authorization`.
+    pub fn reuse(&self, request: &RequestDirectives, authorized: bool, now: Timestamp) -> Reuse {
+        if authorized && !self.rules.has(Rules::SHARED_WITH_AUTHORIZED) {
+            return Reuse::NotForThisRequest;
+        }
+        if self.rules.has(Rules::ALWAYS_VALIDATE) {
+            return Reuse::Validate(Why::NoCache);
+        }
+        if let Some(why) = self.refused_by(request, now) {
+            return Reuse::Validate(why);
+        }
+        let Some(staleness) = self.staleness(now) else {
+            return Reuse::Fresh;
+        };
+        // A window comes before max-stale: both serve at once, but only the window refreshes the entry.
+        if staleness < self.stale_while_revalidate {
+            return Reuse::StaleWhileRevalidate;
+        }
+        if request.max_stale.is_some() && !self.rules.forbids_unstated_staleness() {
+            return Reuse::Stale; // how stale, refused_by has looked at
+        }
+        Reuse::Validate(Why::Stale)
+    }
+
+    /// Whether the stale answer may stand in for an error status: 500, 502, 503 or 504 (RFC 5861 §4).
+    pub fn may_serve_on_error(&self, request: &RequestDirectives, now: Timestamp) -> bool {
+        if self.rules.forbids_windows() || self.refused_by(request, now).is_some() {
+            return false;
+        }
+        let window = match request.stale_if_error {
+            Some(seconds) if !self.rules.forbids_unstated_staleness() => u64::from(seconds) * 1000,
+            _ => self.stale_if_error,
+        };
+        self.staleness(now).is_none_or(|staleness| staleness < window)
+    }
+
+    /// Whether the stale answer may be served because the origin cannot be reached (RFC 9111 §4.2.4): not when
+    /// `must-revalidate`, `proxy-revalidate`, `s-maxage` or `no-cache` forbid it, nor against the client's word.
+    ///
+    /// Where `stale-if-error` is known it bounds this too: it says what the origin thinks is bearable, and a broken
+    /// connection is an error (RFC 5861 §4).
+    pub fn may_serve_disconnected(&self, request: &RequestDirectives, now: Timestamp) -> bool {
+        if self.may_serve_on_error(request, now) {
+            return true;
+        }
+        !self.rules.forbids_unstated_staleness()
+            && !self.rules.has(Rules::ERROR_WINDOW_KNOWN)
+            && request.stale_if_error.is_none()
+            && self.refused_by(request, now).is_none()
+    }
+
+    /// Until when the entry can be of any use: fresh, in a stale window, for validation, or while disconnected. The
+    /// last two would be for ever; a day and an hour are when a tier may forget it without being missed.
+    pub fn useful_until(&self, has_validator: bool) -> Timestamp {
+        let mut stale = Duration::from_millis(self.stale_while_revalidate.max(self.stale_if_error));
+        if has_validator {
+            stale = stale.max(KEPT_FOR_VALIDATION);
+        } else if !self.rules.forbids_unstated_staleness() && !self.rules.has(Rules::ERROR_WINDOW_KNOWN) {
+            stale = stale.max(KEPT_FOR_DISCONNECTION);
+        }
+        let born = self.received_at.as_millis();
+        let until = born.saturating_add(self.lifetime).saturating_sub(self.initial_age);
+        Timestamp::from_millis(until) + stale
+    }
+
+    fn age_millis(&self, now: Timestamp) -> u64 {
+        seconds::millis(now.since(self.received_at) + Duration::from_millis(self.initial_age))
+    }
+
+    /// How long it has been stale; `None` while it is fresh.
+    fn staleness(&self, now: Timestamp) -> Option<u64> {
+        self.age_millis(now).checked_sub(self.lifetime)
+    }
+
+    /// What the client's directives have against this answer (RFC 9111 §5.2.1), whatever else would allow it.
+    fn refused_by(&self, request: &RequestDirectives, now: Timestamp) -> Option<Why> {
+        if request.is_default() {
+            return None;
+        }
+        let age = self.age_millis(now);
+        if request.no_cache {
+            return Some(Why::RequestNoCache);
+        }
+        // max-age=0 is how a browser says reload: even an answer that is not a millisecond old is then asked about.
+        if request.max_age.is_some_and(|most| most == 0 || age > u64::from(most) * 1000) {
+            return Some(Why::RequestMaxAge);
+        }
+        if request.min_fresh.is_some_and(|least| age + u64::from(least) * 1000 > self.lifetime) {
+            return Some(Why::RequestMinFresh);
+        }
+        let staleness = self.staleness(now)?;
+        match (request.max_stale, request.max_age) {
+            (Some(u32::MAX), _) | (None, None) => None,
+            (Some(most), _) => (staleness > u64::from(most) * 1000).then_some(Why::Stale),
+            (None, Some(_)) => Some(Why::RequestMaxAge), // max-age alone means: nothing stale (§5.2.1.1)
+        }
+    }
+}
+
+/// The kind of exchange (RFC 9111 §3, first two points).
+fn check_kind(exchange: &Exchange<'_>) -> Result<(), NotStored> {
+    if exchange.method != http::Method::GET {
+        return Err(NotStored::Method);
+    }
+    if exchange.status.is_informational() {
+        return Err(NotStored::Interim);
+    }
+    if exchange.status == StatusCode::NOT_MODIFIED {
+        return Err(NotStored::NotModified);
+    }
+    Ok(())
+}
+
+/// What directives forbid outright (RFC 9111 §3; §5.2.2.3 for how `must-understand` lifts `no-store`).
+fn check_forbidden(
+    exchange: &Exchange<'_>,
+    directives: &ResponseDirectives,
+    policy: &Policy,
+) -> Result<(), NotStored> {
+    if policy.client_directives && RequestDirectives::of(exchange.request).no_store {
+        return Err(NotStored::RequestNoStore);
+    }
+    let understood = exchange.status == StatusCode::PARTIAL_CONTENT || status::is_understood(exchange.status);
+    if directives.must_understand && !understood {
+        return Err(NotStored::StatusNotUnderstood);
+    }
+    if directives.no_store && !directives.must_understand {
+        return Err(NotStored::NoStore);
+    }
+    if directives.all_private() {
+        return Err(NotStored::Private);
+    }
+    if Vary::of(exchange.response) == Vary::Star {
+        return Err(NotStored::VaryStar);
+    }
+    Ok(())
+}
+
+/// What must not be shared unless the answer says so.
+fn check_shared(
+    exchange: &Exchange<'_>,
+    directives: &ResponseDirectives,
+    policy: &Policy,
+) -> Result<(), NotStored> {
+    if exchange.request.has(&AUTHORIZATION) && !allows_authorized(directives) {
+        return Err(NotStored::Authorization);
+    }
+    // The RFC does not speak of cookies. But whoever sends one may be getting an answer of their own, and only the
+    // origin knows: it must have said that it thought of shared caches.
+    let meant_for_caches = directives.targeted && freshness::stated(exchange, directives).is_some();
+    if exchange.request.has(&COOKIE) && !allows_authorized(directives) && !meant_for_caches {
+        return Err(NotStored::Cookie);
+    }
+    let stripped = directives.unshared_fields().any(|name| *name == SET_COOKIE);
+    if exchange.response.contains_key(SET_COOKIE) && !policy.store_set_cookie && !stripped {
+        return Err(NotStored::SetCookie);
+    }
+    Ok(())
+}
+
+/// RFC 9111 §3.5.
+fn allows_authorized(directives: &ResponseDirectives) -> bool {
+    directives.public || directives.must_revalidate || directives.s_maxage.is_some()
+}
+
+/// A window in which stale is allowed, in milliseconds: what the answer states, else what is configured.
+///
+/// `must-revalidate`, `proxy-revalidate` and `no-cache` close both kinds: they say "must not … until it has been
+/// successfully validated" (RFC 9111 §5.2.2.2, §5.2.2.4), and RFC 5861 only speaks of what "may" be served.
+/// `s-maxage` alone carries the sense of `proxy-revalidate` (§5.2.2.10), which an origin that adds a window to the same
+/// answer has plainly not meant; but a window that only the operator opened does not overrule the origin.
+fn window(directives: &ResponseDirectives, stated: Option<u32>, configured: Duration) -> u64 {
+    if directives.must_revalidate || directives.proxy_revalidate || directives.always_validate() {
+        return 0;
+    }
+    match stated {
+        Some(seconds) => u64::from(seconds) * 1000,
+        None if directives.s_maxage.is_some() => 0,
+        None => seconds::millis(configured),
+    }
+}

@@ -1,0 +1,152 @@
+//! Vary: which request fields an answer depends on (RFC 9110 §12.5.5) and whether two requests agree in them
+//! (RFC 9111 §4.1).
+//!
+//! The cache keeps [`selecting`] bytes beside each variant and compares with [`matches`] on lookup.
+
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, COOKIE, ORIGIN, REFERER, USER_AGENT, VARY};
+use http::{HeaderMap, HeaderName};
+use message::Fields;
+
+use crate::list;
+
+/// What `Vary` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Vary {
+    /// Nothing: one answer for every request.
+    None,
+    /// `*`, or something unreadable: no request is known to match.
+    Star,
+    /// These request fields, sorted, each once.
+    Names(Vec<HeaderName>),
+}
+
+impl Vary {
+    /// Reads all lines of `Vary`.
+    pub fn of(response: &HeaderMap) -> Self {
+        let mut names = Vec::new();
+        for member in response.get_all(VARY).iter().flat_map(|line| list::members(line.as_bytes())) {
+            match HeaderName::from_bytes(member) {
+                Ok(name) if name != "*" => names.push(name),
+                _ => return Vary::Star,
+            }
+        }
+        Vary::from_names(names)
+    }
+
+    /// The names, when there are some.
+    pub fn names(&self) -> &[HeaderName] {
+        match self {
+            Vary::None | Vary::Star => &[],
+            Vary::Names(names) => names,
+        }
+    }
+
+    fn from_names(mut names: Vec<HeaderName>) -> Self {
+        names.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
+        names.dedup();
+        if names.is_empty() { Vary::None } else { Vary::Names(names) }
+    }
+}
+
+/// What `Vary` says together with what it should have said: an `Access-Control-Allow-Origin` that repeats the request's
+/// `Origin` was made for that origin, and served to another it would break it, or let it in.
+pub fn implied_vary(request: Fields<'_>, response: &HeaderMap) -> Vary {
+    let vary = Vary::of(response);
+    let reflected = request.first(&ORIGIN).is_some_and(|origin| {
+        response.get_all(ACCESS_CONTROL_ALLOW_ORIGIN).iter().any(|allowed| allowed.as_bytes() == origin)
+    });
+    match vary {
+        Vary::None if reflected => Vary::Names(vec![ORIGIN]),
+        Vary::Names(mut names) if reflected => {
+            names.push(ORIGIN);
+            Vary::from_names(names)
+        }
+        vary => vary,
+    }
+}
+
+/// The length that stands for a field that is not there; no real value is that long.
+const ABSENT: u32 = u32::MAX;
+
+/// The values of the selecting fields as bytes: two requests match if and only if theirs are equal. Each value stands
+/// behind its length, so none can spill into the next.
+pub fn selecting(names: &[HeaderName], fields: Fields<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for name in names {
+        let length_at = out.len();
+        out.extend_from_slice(&ABSENT.to_le_bytes());
+        if fields.has(name) {
+            out.extend(normalised(name, fields));
+            let length = (out.len() - length_at - 4) as u32;
+            out[length_at..length_at + 4].copy_from_slice(&length.to_le_bytes());
+        }
+    }
+    out
+}
+
+/// Whether [`selecting`] would give `stored` for these fields. Allocates nothing: it runs on every hit that varies.
+pub fn matches(names: &[HeaderName], stored: &[u8], fields: Fields<'_>) -> bool {
+    let mut rest = stored;
+    for name in names {
+        let Some((length, after)) = rest.split_first_chunk() else { return false };
+        let length = u32::from_le_bytes(*length);
+        if length == ABSENT {
+            if fields.has(name) {
+                return false;
+            }
+            rest = after;
+        } else {
+            let Some((value, after)) = after.split_at_checked(length as usize) else { return false };
+            if !value_matches(name, value, fields) {
+                return false;
+            }
+            rest = after;
+        }
+    }
+    rest.is_empty()
+}
+
+fn value_matches(name: &HeaderName, stored: &[u8], fields: Fields<'_>) -> bool {
+    let mut lines = fields.all(name);
+    match (lines.next(), lines.next()) {
+        (None, _) => false,
+        // What is stored is normalised, so a line equal to it is as well: the usual case, one comparison.
+        (Some(line), None) if line == stored => true,
+        _ => normalised(name, fields).eq(stored.iter().copied()),
+    }
+}
+
+/// The field's value in the one form that all spellings of it share: lines joined, and, where it is a list, exactly
+/// ", " between its members. Nothing else is touched: order and case may mean something.
+fn normalised<'a>(name: &'a HeaderName, fields: Fields<'a>) -> impl Iterator<Item = u8> {
+    let is_list = ![COOKIE, AUTHORIZATION, USER_AGENT, REFERER].contains(name);
+    // Cookies may come as several fields in HTTP/2, and are then joined this way (RFC 9113 §8.2.3).
+    let separator: &'static [u8] = if name == COOKIE { b"; " } else { b", " };
+    fields
+        .all(name)
+        .flat_map(
+            move |line| if is_list { Pieces::List(list::members(line)) } else { Pieces::Whole(Some(line)) },
+        )
+        .enumerate()
+        .flat_map(move |(index, piece)| {
+            let separator = if index == 0 { &b""[..] } else { separator };
+            separator.iter().chain(piece).copied()
+        })
+}
+
+/// The pieces of one field line that a separator stands between.
+enum Pieces<'a> {
+    List(list::Members<'a>),
+    Whole(Option<&'a [u8]>),
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        match self {
+            Pieces::List(members) => members.next(),
+            Pieces::Whole(line) => line.take().map(list::trim),
+        }
+    }
+}
