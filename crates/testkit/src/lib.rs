@@ -1,1 +1,44 @@
-//! To be written.
+//! For tests only: origins that misbehave byte by byte, clients that speak raw bytes, and a running fleetfoot.
+//!
+//! Everything blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait for another
+//! waits at a [`Gate`], or until the other has recorded something. Whatever goes wrong panics and shows the bytes.
+#![allow(clippy::panic, reason = "a test kit panics when a test should fail")]
+
+mod answer;
+mod binary;
+mod certificate;
+mod client;
+mod conversation;
+mod dates;
+mod fleetfoot;
+mod gate;
+mod head;
+mod http2_client;
+mod http2_frames;
+mod http2_origin;
+mod lines;
+mod metrics;
+mod origin;
+mod script;
+
+pub use answer::{Answer, Broken};
+pub use binary::{Finished, program, run_to_end};
+pub use certificate::Certificate;
+pub use client::RawClient;
+pub use conversation::Conversation;
+pub use dates::http_date;
+pub use fleetfoot::Fleetfoot;
+pub use gate::Gate;
+pub use head::Head;
+pub use http2_client::{Http2Client, Http2Exchange};
+pub use http2_frames::{END_HEADERS, END_STREAM, Http2Frames, Outcome, block};
+pub use http2_origin::Http2Origin;
+pub use lines::Lines;
+pub use metrics::Metrics;
+pub use origin::{On, Origin, Received};
+pub use script::{Script, not_modified, ok, status};
+
+use std::time::Duration;
+
+/// How long anything may take before a test fails. Generous: the machine is busy with other tests.
+pub const DEADLINE: Duration = Duration::from_secs(20);
