@@ -68,6 +68,29 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
+    pub const ALL: [Kind; 19] = [
+        Kind::MalformedRequest,
+        Kind::TargetTooLong,
+        Kind::HeadTooLarge,
+        Kind::ContentTooLarge,
+        Kind::UnsupportedVersion,
+        Kind::ClientTimeout,
+        Kind::ClientGone,
+        Kind::OnlyIfCached,
+        Kind::Resolve,
+        Kind::Connect,
+        Kind::ConnectTimeout,
+        Kind::SourceTimeout,
+        Kind::BrokeOff,
+        Kind::MalformedResponse,
+        Kind::NoHealthyTarget,
+        Kind::NoRoute,
+        Kind::Overloaded,
+        Kind::Draining,
+        Kind::Internal,
+    ];
+
     /// Whose fault this kind is.
     pub const fn side(self) -> Side {
         match self {

@@ -1,1 +1,29 @@
-//! To be written.
+//! What happened, counted and logged.
+//!
+//! `server` makes one [`Metrics`] for the process and one [`Recorder`] per core, and hands every finished
+//! [`Exchange`] to its core's recorder: a few additions to counters that no other core writes and, where an access log
+//! is wanted, one line into the core's buffer. `admin` asks [`Metrics::render`] for all of it as text.
+
+mod access_log;
+mod counter;
+mod counts;
+mod date;
+mod exchange;
+mod gauges;
+mod histogram;
+mod json_line;
+mod line;
+mod metrics;
+mod outcome;
+mod reasons;
+mod recorder;
+mod redacted;
+mod render;
+mod text_line;
+
+pub use access_log::AccessLog;
+pub use exchange::Exchange;
+pub use gauges::{Reading, TargetHealth};
+pub use metrics::Metrics;
+pub use outcome::CacheResult;
+pub use recorder::Recorder;

@@ -1,0 +1,76 @@
+//! Counts: the counters of one core. Its recorder alone writes them; `render` adds all cores up.
+
+use message::{Error, Kind, Side};
+
+use crate::counter::Counter;
+use crate::histogram::Histogram;
+use crate::outcome::CacheResult;
+use crate::reasons::Reasons;
+
+/// The classes `1xx` to `5xx`; a status from 600 on is none of them and counts as `5xx` (RFC 9110 §15).
+pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// Counters of one core. Aligned to two cache lines (they are fetched in pairs), so that cores never share one.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Core {
+    pub(crate) results: [Counter; CacheResult::ALL.len()],
+    pub(crate) classes: [Counter; CLASSES.len()],
+    pub(crate) sent_bytes: Counter,
+    pub(crate) overhead: Histogram,
+    pub(crate) source: Histogram,
+    pub(crate) reasons: Reasons,
+    pub(crate) errors: [Counter; Kind::ALL.len()],
+    pub(crate) received_bytes: Counter,
+    pub(crate) log_lines_dropped: Counter,
+}
+
+impl Core {
+    pub(crate) fn count_result(&self, result: CacheResult) {
+        self.results[result as usize].add(1);
+    }
+
+    pub(crate) fn count_status(&self, status: http::StatusCode) {
+        let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
+        self.classes[class].add(1);
+    }
+
+    pub(crate) fn count_error(&self, error: &Error) {
+        if let Some(count) = self.errors.get(error.kind() as usize) {
+            count.add(1);
+        }
+    }
+}
+
+/// The word for a side in metrics and logs.
+pub(crate) const fn side_word(side: Side) -> &'static str {
+    match side {
+        Side::Client => "client",
+        Side::Source => "source",
+        Side::Us => "us",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_the_places_in_the_lists() {
+        for (index, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+        }
+        for (index, result) in CacheResult::ALL.into_iter().enumerate() {
+            assert_eq!(result as usize, index);
+        }
+    }
+
+    #[test]
+    fn a_status_counts_in_its_class() {
+        let core = Core::default();
+        for status in [101, 200, 204, 304, 404, 500, 599, 600, 999] {
+            core.count_status(http::StatusCode::from_u16(status).unwrap());
+        }
+        assert_eq!(core.classes.each_ref().map(Counter::get), [1, 2, 1, 1, 4]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Exchange: one finished request and its answer, as `server` hands it to the recorder.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode, Version};
+use message::{Client, Error, Scheme};
+use rules::CacheStatus;
+
+/// One finished exchange, borrowed from wherever its parts live.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// Who asked.
+    pub client: &'a Client,
+    /// The method, case as sent.
+    pub method: &'a Method,
+    /// `http` or `https`, as the client sees it.
+    pub scheme: Scheme,
+    /// Host and port.
+    pub authority: &'a str,
+    /// Path and query as sent. Secrets in the query are left out of the log, see [`AccessLog`](crate::AccessLog).
+    pub target: &'a str,
+    /// The version the client spoke.
+    pub version: Version,
+    /// The status sent.
+    pub status: StatusCode,
+    /// Content bytes sent, without head and framing.
+    pub bytes: u64,
+    /// From the head's last byte received to the last byte handed over.
+    pub duration: Duration,
+    /// The part of it spent waiting for the source; `None` when none was asked.
+    pub source_time: Option<Duration>,
+    /// What the cache did; `None` when it had no part in it.
+    pub cache: Option<CacheStatus>,
+    /// Why there was no proper answer.
+    pub error: Option<&'a Error>,
+    /// The pattern of the route, as written in the config.
+    pub route: Option<&'a str>,
+    /// The client's `User-Agent`, as sent.
+    pub user_agent: Option<&'a [u8]>,
+    /// The client's `Referer`, as sent.
+    pub referer: Option<&'a [u8]>,
+}
+
+impl Exchange<'_> {
+    /// What we added ourselves: the duration without the wait for the source.
+    pub fn overhead(&self) -> Duration {
+        self.duration.saturating_sub(self.source_time.unwrap_or_default())
+    }
+}

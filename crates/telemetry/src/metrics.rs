@@ -1,0 +1,83 @@
+//! Metrics: every figure of the process. Made once by `server`, shared by its recorders and the admin port.
+
+use std::sync::Arc;
+
+use message::{Clock, Timestamp};
+
+use crate::access_log::{AccessLog, Output};
+use crate::counts::Core;
+use crate::gauges::{Gauges, Reading, TargetHealth};
+use crate::render;
+
+/// Counters of all cores, the gauges, and the access log they write to.
+#[derive(Debug)]
+pub struct Metrics {
+    pub(crate) cores: Box<[Core]>,
+    pub(crate) gauges: Gauges,
+    pub(crate) started: Timestamp,
+    access_log: AccessLog,
+}
+
+impl Metrics {
+    /// The media type of what [`render`](Self::render) gives: OpenMetrics text, which Prometheus reads.
+    pub const CONTENT_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /// Figures for so many cores, all zero; the access log goes to standard output.
+    pub fn new(cores: usize) -> Arc<Self> {
+        Self::with_output(cores, Box::new(std::io::stdout()))
+    }
+
+    /// The same, with the access log going elsewhere: to a file, or to a test.
+    pub fn with_output(cores: usize, output: Output) -> Arc<Self> {
+        Arc::new(Metrics {
+            cores: std::iter::repeat_with(Core::default).take(cores).collect(),
+            gauges: Gauges::default(),
+            started: Clock::now(),
+            access_log: AccessLog::new(cores, output),
+        })
+    }
+
+    /// The counters of one core, below the number given to [`new`](Self::new).
+    pub fn core(&self, core: usize) -> &Core {
+        &self.cores[core]
+    }
+
+    /// Where the lines of all recorders go.
+    pub fn access_log(&self) -> &AccessLog {
+        &self.access_log
+    }
+
+    /// Says where a gauge gets its figure from, in place of what was said before. A `read` that holds the `Metrics`
+    /// itself would keep it alive for ever; let it hold the cache, the pool or a counter.
+    pub fn read_from(&self, reading: Reading, read: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.gauges.lock().readings[reading as usize] = Some(Box::new(read));
+    }
+
+    /// Says where to learn how often what happened to connections, as words and counts since the start, in place of
+    /// what was said before. The words become the label `event`; each stands once.
+    pub fn connections_from(&self, read: impl Fn() -> Vec<(&'static str, u64)> + Send + Sync + 'static) {
+        self.gauges.lock().connections = Some(Box::new(read));
+    }
+
+    /// Says where to learn which targets are healthy, in place of what was said before.
+    pub fn targets_from(&self, read: impl Fn() -> Vec<TargetHealth> + Send + Sync + 'static) {
+        self.gauges.lock().targets = Some(Box::new(read));
+    }
+
+    /// Counts a reading of the config, at the start or later, and whether it took effect.
+    pub fn config_loaded(&self, now: Timestamp, success: bool) {
+        let config = &mut self.gauges.lock().config;
+        config.last_failed = !success;
+        if success {
+            config.succeeded += 1;
+            config.last_success = Some(now);
+        } else {
+            config.failed += 1;
+        }
+    }
+
+    /// All figures as OpenMetrics text; see [`CONTENT_TYPE`](Self::CONTENT_TYPE).
+    pub fn render(self: &Arc<Self>) -> String {
+        render::render(self)
+    }
+}
