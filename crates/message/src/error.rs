@@ -69,11 +69,12 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 21] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
         Kind::ContentTooLarge,
+        Kind::MethodNotAllowed,
         Kind::UnsupportedVersion,
         Kind::ClientTimeout,
         Kind::ClientGone,
@@ -86,6 +87,7 @@ impl Kind {
         Kind::MalformedResponse,
         Kind::NoHealthyTarget,
         Kind::NoRoute,
+        Kind::Loop,
         Kind::Overloaded,
         Kind::Draining,
         Kind::Internal,
@@ -141,6 +143,16 @@ impl Kind {
         }
     }
 }
+
+/// A kind that is new in the enum and not in the list stops the build, unless it comes after the last.
+const _: () = {
+    let mut index = 0;
+    while index < Kind::ALL.len() {
+        assert!(Kind::ALL[index] as usize == index, "Kind::ALL lacks a kind or is out of order");
+        index += 1;
+    }
+    assert!(Kind::Internal as usize + 1 == index, "Kind::ALL does not end with the last kind");
+};
 
 /// Whether the same request may be sent again by us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -36,7 +36,7 @@ pub enum Reading {
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub(crate) const ALL: [Reading; 11] = [
+    pub const ALL: [Reading; 11] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,

@@ -164,3 +164,114 @@ impl Formatter for EscapeControls {
 fn is_awkward(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
+
+#[cfg(test)]
+mod tests {
+    use message::{Error, Kind};
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::samples::{self, Sample};
+
+    const KEYS: [&str; 24] = [
+        "time",
+        "client",
+        "method",
+        "scheme",
+        "authority",
+        "target",
+        "version",
+        "status",
+        "bytes",
+        "duration_ms",
+        "source_ms",
+        "cache",
+        "cache_fwd",
+        "cache_fwd_status",
+        "cache_detail",
+        "cache_ttl",
+        "cache_stored",
+        "cache_collapsed",
+        "route",
+        "error",
+        "error_side",
+        "error_detail",
+        "user_agent",
+        "referer",
+    ];
+
+    fn written(line: &Line<'_>) -> (String, Value) {
+        let mut out = Vec::new();
+        write(line, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let value = serde_json::from_str(&text).unwrap();
+        (text, value)
+    }
+
+    #[test]
+    fn a_miss_word_for_word() {
+        let sample = Sample::miss();
+        let (text, _) = written(&Line::of(samples::NOW, &sample.exchange()));
+        assert_eq!(
+            text,
+            concat!(
+                r#"{"time":"2026-02-03T04:05:06.789Z","client":"192.0.2.7","method":"GET","scheme":"https","#,
+                r#""authority":"api.test","target":"/items?id=7&token=…","version":"HTTP/1.1","status":200,"#,
+                r#""bytes":1024,"duration_ms":201.34,"source_ms":200.0,"cache":"miss","cache_fwd":"uri-miss","#,
+                r#""cache_fwd_status":206,"cache_detail":"range","cache_ttl":null,"cache_stored":false,"#,
+                r#""cache_collapsed":true,"route":"/items","error":null,"error_side":null,"error_detail":null,"#,
+                r#""user_agent":"test/1","referer":"https://a.test/?key=…"}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_refused_request_has_the_same_keys() {
+        let (client, error) = (samples::client(), Error::new(Kind::HeadTooLarge, "65 fields"));
+        let status = http::StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        let line = Line { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
+        let (text, value) = written(&line);
+        assert!(KEYS.iter().all(|key| value.get(key).is_some()));
+        assert_eq!(value.as_object().unwrap().len(), KEYS.len());
+        assert!(
+            text.contains(r#""error":"head-too-large","error_side":"client","error_detail":"65 fields""#)
+        );
+        assert_eq!(value["method"], Value::Null);
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_parses_back(
+            authority in any::<String>(),
+            target in any::<String>(),
+            detail in any::<String>(),
+            user_agent in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let mut sample = Sample::hit();
+            sample.authority.clone_from(&authority);
+            sample.target = target.replace(['?', '='], "_");
+            sample.error = Some(Error::new(Kind::BrokeOff, detail.clone()));
+            sample.user_agent.clone_from(&user_agent);
+            let (text, value) = written(&Line::of(samples::NOW, &sample.exchange()));
+            prop_assert!(!text.trim_end_matches('\n').contains(is_awkward), "{text:?}");
+            prop_assert_eq!(text.matches('\n').count(), 1);
+            prop_assert_eq!(value["authority"].as_str(), Some(authority.as_str()));
+            prop_assert_eq!(value["target"].as_str(), Some(sample.target.as_str()));
+            prop_assert_eq!(value["error_detail"].as_str(), Some(detail.as_str()));
+            let lossy = String::from_utf8_lossy(&user_agent);
+            prop_assert_eq!(value["user_agent"].as_str(), Some(&*lossy));
+            let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+            prop_assert_eq!(keys.len(), KEYS.len());
+        }
+
+        #[test]
+        fn a_referer_of_any_bytes_parses_back(referer in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut sample = Sample::hit();
+            sample.referer = referer;
+            let (_, value) = written(&Line::of(samples::NOW, &sample.exchange()));
+            prop_assert!(value["referer"].is_string());
+        }
+    }
+}

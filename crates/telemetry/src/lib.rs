@@ -19,6 +19,8 @@ mod reasons;
 mod recorder;
 mod redacted;
 mod render;
+#[cfg(test)]
+mod samples;
 mod text_line;
 
 pub use access_log::AccessLog;

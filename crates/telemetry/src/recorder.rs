@@ -95,3 +95,82 @@ impl Recorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use message::Kind;
+
+    use super::*;
+    use crate::samples::{self, Sample};
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_recorder_may_move_to_its_cores_thread() {
+        fn assert_send<T: Send>() {}
+        assert_send::<Recorder>();
+    }
+
+    #[test]
+    fn a_hit_counts_as_one_and_asked_nobody() {
+        let metrics = Metrics::new(2);
+        Recorder::new(Arc::clone(&metrics), 1, plan::AccessLog::Off).record(&Sample::hit().exchange());
+        let core = metrics.core(1);
+        assert_eq!(core.results[CacheResult::Hit as usize].get(), 1);
+        assert_eq!(core.classes[1].get(), 1);
+        assert_eq!(core.sent_bytes.get(), 1024);
+        assert_eq!(core.reasons.counts().count(), 0);
+        assert_eq!(metrics.core(0).sent_bytes.get(), 0);
+    }
+
+    #[test]
+    fn overhead_is_what_the_source_did_not_take() {
+        let sample = Sample::miss();
+        assert_eq!(sample.exchange().overhead(), Duration::from_micros(1340));
+        let early = Sample { duration: Duration::ZERO, ..Sample::miss() };
+        assert_eq!(early.exchange().overhead(), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_log_follows_what_it_is_set_to() {
+        let output = Kept::default();
+        let metrics = Metrics::with_output(1, Box::new(output.clone()));
+        let recorder = Recorder::new(Arc::clone(&metrics), 0, plan::AccessLog::Off);
+        let sample = Sample::hit();
+        recorder.record(&sample.exchange());
+        recorder.set_access_log(plan::AccessLog::Text);
+        recorder.record(&sample.exchange());
+        recorder.set_access_log(plan::AccessLog::Json);
+        recorder.record(&sample.exchange());
+        let error = Error::new(Kind::ClientTimeout, "no head in time");
+        recorder.refused(&samples::client(), &error, StatusCode::REQUEST_TIMEOUT);
+        recorder.set_access_log(plan::AccessLog::Off);
+        recorder.record(&sample.exchange());
+        metrics.access_log().flush();
+
+        let written = String::from_utf8(output.0.lock().unwrap().clone()).unwrap();
+        let lines: Vec<&str> = written.lines().collect();
+        assert_eq!(lines.len(), 3, "{written}");
+        assert!(lines[0].ends_with(" hit ttl=4"), "{written}");
+        assert!(lines[1].starts_with('{') && lines[1].contains(r#""cache":"hit""#), "{written}");
+        assert!(lines[2].contains(r#""error":"client-timeout""#), "{written}");
+        assert!(!written.contains("5EC4E7"), "{written}");
+        assert_eq!(metrics.core(0).results[CacheResult::Hit as usize].get(), 4);
+        assert_eq!(metrics.core(0).log_lines_dropped.get(), 0);
+    }
+}

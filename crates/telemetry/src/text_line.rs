@@ -105,3 +105,66 @@ fn write_quoted(bytes: &[u8], out: &mut Vec<u8>) {
 fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     out.write_fmt(arguments).expect("writing to memory cannot fail, nor do the types above fail to format");
 }
+
+#[cfg(test)]
+mod tests {
+    use message::{Error, Kind};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::samples::{self, Sample};
+
+    fn written(line: &Line<'_>) -> String {
+        let mut out = Vec::new();
+        write(line, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_hit() {
+        let sample = Sample::hit();
+        assert_eq!(
+            written(&Line::of(samples::NOW, &sample.exchange())),
+            "2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7&token=… HTTP/1.1 200 1024B 0.012ms \
+             hit ttl=4\n"
+        );
+    }
+
+    #[test]
+    fn a_miss_and_its_reason() {
+        let sample = Sample::miss();
+        assert_eq!(
+            written(&Line::of(samples::NOW, &sample.exchange())),
+            "2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7&token=… HTTP/1.1 200 1024B 201.340ms \
+             miss(uri-miss: range) fwd-status=206 collapsed\n"
+        );
+    }
+
+    #[test]
+    fn a_refused_request() {
+        let (client, error) = (samples::client(), Error::new(Kind::MalformedRequest, "a \"bare\" LF\n"));
+        let status = http::StatusCode::BAD_REQUEST;
+        let line = Line { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
+        assert_eq!(
+            written(&line),
+            "2026-02-03T04:05:06.789Z 192.0.2.7 - - - 400 0B - none error=malformed-request \"a \\\"bare\\\" LF\\x0a\"\n"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sent_can_forge_neither_a_line_nor_a_part(authority in any::<String>(), target in any::<String>(), detail in any::<String>()) {
+            let mut sample = Sample::hit();
+            (sample.authority, sample.target) = (authority, target);
+            sample.error = Some(Error::new(Kind::BrokeOff, detail));
+            let line = written(&Line::of(samples::NOW, &sample.exchange()));
+            let line = line.strip_suffix('\n').unwrap();
+            prop_assert!(!line.contains(char::is_control), "{line:?}");
+            prop_assert!(line.chars().all(|char| char.is_ascii() || char == '…'), "{line:?}");
+            let (parts, quoted) = line.split_once(" error=broke-off \"").unwrap();
+            prop_assert_eq!(parts.split(' ').count(), 10, "{}", line);
+            let unescaped = quoted.replace("\\\\", "").replace("\\\"", "");
+            prop_assert_eq!(unescaped.find('"'), Some(unescaped.len() - 1));
+        }
+    }
+}
