@@ -1,1 +1,103 @@
-#![allow(missing_docs)] fn main(){}
+//! fleetfoot: one program in front of an API that makes it fast.
+//!
+//! This file reads the command line; each command has a file of its own.
+
+mod check;
+mod demo;
+mod demo_api;
+mod explain;
+mod output;
+mod run;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Answers are built from many small allocations of mixed sizes on several threads; mimalloc keeps them apart.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Makes APIs fast: a cache that obeys HTTP, in front of yours.
+#[derive(Parser)]
+#[command(name = "fleetfoot", version, arg_required_else_help = true)]
+struct CommandLine {
+    /// Print results as JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Stand in front of the API at URL and cache what it allows to be cached.
+    Up {
+        /// The API, as in http://localhost:3000.
+        url: String,
+        /// Where clients connect.
+        #[arg(long, default_value = "127.0.0.1:8080")]
+        listen: SocketAddr,
+        /// Where health and metrics are.
+        #[arg(long, default_value = "127.0.0.1:9090")]
+        admin: SocketAddr,
+    },
+    /// Run as FILE says; reload when it changes or on SIGHUP, drain on SIGTERM.
+    Run {
+        /// The configuration.
+        file: PathBuf,
+    },
+    /// Check FILE and list every fault with its line, cause and remedy.
+    Check {
+        /// The configuration.
+        file: PathBuf,
+    },
+    /// Tell what would happen to a request: route, key, policy, and why its answer is cached or not.
+    Explain {
+        /// The method, as in GET.
+        method: String,
+        /// The URL as a client would ask for it.
+        url: String,
+        /// The configuration; without one, as `up` would do it for the URL's own origin.
+        #[arg(long)]
+        config: Option<PathBuf>,
+        /// A request field, as in 'Cookie: a=b'; may be repeated.
+        #[arg(long = "header", short = 'H')]
+        headers: Vec<String>,
+        /// Do not ask the origin; tell only what is known beforehand.
+        #[arg(long)]
+        offline: bool,
+    },
+    /// Start a slow demo API with fleetfoot in front, load both, and show the difference.
+    Demo {
+        /// Seconds of load on each.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
+        seconds: u64,
+        /// Connections of the load.
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
+        connections: u16,
+    },
+    /// Run the slow demo API alone.
+    DemoApi {
+        /// Where it listens.
+        #[arg(long, default_value = "127.0.0.1:3000")]
+        listen: SocketAddr,
+    },
+}
+
+fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    output::start_diagnostics(line.json);
+    match line.command {
+        Command::Up { url, listen, admin } => run::up(&url, listen, admin, line.json),
+        Command::Run { file } => run::run(file, line.json),
+        Command::Check { file } => check::check(&file, line.json),
+        Command::Explain { method, url, config, headers, offline } => {
+            let question = explain::Question { method, url, config, headers, offline };
+            explain::explain(&question, line.json)
+        }
+        Command::Demo { seconds, connections } => demo::demo(seconds, connections, line.json),
+        Command::DemoApi { listen } => demo_api::serve(listen),
+    }
+}

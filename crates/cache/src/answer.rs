@@ -95,7 +95,7 @@ impl<C: Call> Caching<'_, C> {
 
     /// Straight to the source, nothing read or stored; an unsafe method that succeeds makes us forget (§4.4).
     async fn pass(&self, request: Request, status: CacheStatus) -> Answer {
-        let unsafe_head = rules::is_unsafe(&request.method).then(|| request.head_only());
+        let unsafe_head = (!rules::invalidate::is_safe(&request.method)).then(|| request.head_only());
         let started = Instant::now();
         let outcome = self.call.call(request).await;
         if let (Some(head), Ok(response)) = (&unsafe_head, &outcome) {
@@ -105,10 +105,7 @@ impl<C: Call> Caching<'_, C> {
     }
 
     fn invalidate(&self, request: &Request, response: &Response) {
-        if response.status.is_client_error() || response.status.is_server_error() {
-            return;
-        }
-        for target in rules::invalidated(&request.view(), &response.fields) {
+        for target in rules::invalidate::invalidated(&request.view(), response.status, &response.fields) {
             self.store.invalidate(&KeyView { target: &target, ..KeyView::of(&request.view()) });
         }
     }
@@ -118,7 +115,7 @@ impl<C: Call> Caching<'_, C> {
         let asked = request.head_only();
         let answer = self.pass(request, CacheStatus::forward(fwd)).await;
         if let (Some(entry), Ok(response)) = (stored, &answer.outcome) {
-            if response.status == entry.status() && !rules::head_agrees(&entry.fields(), &response.fields) {
+            if response.status == entry.status() && !rules::update::head_agrees(&entry.fields(), &response.fields) {
                 self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
             }
         }

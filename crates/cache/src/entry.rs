@@ -32,12 +32,12 @@ pub struct Variant {
 impl Variant {
     /// The variant that a request with these fields asks for.
     pub fn of(names: &[HeaderName], request: Fields<'_>) -> Self {
-        Variant { names: names.into(), selecting: rules::selecting(names, request).into() }
+        Variant { names: names.into(), selecting: rules::vary::selecting(names, request).into() }
     }
 
     /// Whether this request asks for the same variant.
     pub fn matches(&self, request: Fields<'_>) -> bool {
-        rules::matches(&self.names, &self.selecting, request)
+        rules::vary::matches(&self.names, &self.selecting, request)
     }
 }
 

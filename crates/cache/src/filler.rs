@@ -7,8 +7,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use http::header::{DATE, HeaderName};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::StatusCode;
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
@@ -64,16 +63,19 @@ impl<C: Call> Filler<C> {
     /// hold is asked again without any (RFC 9111 §4.3.4).
     async fn ask(&self, mut request: Request, asked: &Request) -> Result<Answered, Error> {
         let stored = self.stale.as_ref().map(|entry| entry.fields());
-        rules::set_validators(&mut request.fields, stored.as_ref());
+        match &stored {
+            Some(stored) => drop(rules::validate::add_validators(stored, &mut request.fields)),
+            None => rules::validate::remove_conditions(&mut request.fields),
+        }
         let answered = self.send(request).await?;
         if answered.response.status != StatusCode::NOT_MODIFIED {
             return Ok(answered);
         }
-        if stored.is_some_and(|stored| rules::not_modified_matches(&stored, &answered.response.fields)) {
+        if stored.is_some_and(|stored| rules::validate::not_modified_matches(&stored, &answered.response.fields)) {
             return Ok(answered);
         }
         let mut again = asked.head_only();
-        rules::set_validators(&mut again.fields, None);
+        rules::validate::remove_conditions(&mut again.fields);
         self.send(again).await
     }
 
@@ -82,9 +84,7 @@ impl<C: Call> Filler<C> {
         let mut response = self.call.call(request).await?;
         let received_at = Clock::now();
         // RFC 9110 §6.6.1: whoever receives an answer without Date and keeps it adds the moment of receipt.
-        if !response.fields.contains_key(DATE) {
-            response.fields.insert(DATE, rules::http_date(received_at));
-        }
+        rules::date::append_missing(&mut response.fields, received_at);
         Ok(Answered { response, requested_at, received_at })
     }
 
@@ -136,7 +136,7 @@ impl<C: Call> Filler<C> {
     /// A 304: the stored answer is good again, with the fields it brought (RFC 9111 §4.3.4).
     fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>) {
         let mut fields = stale.fields();
-        rules::freshen(&mut fields, exchange.response);
+        rules::update::freshen(&mut fields, exchange.response);
         let whole = Exchange { status: stale.status(), response: &fields, ..*exchange };
         let entry = match Terms::of(&whole, &self.policy.rules) {
             Ok(terms) => {
@@ -227,16 +227,10 @@ pub(crate) fn is_server_error(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }
 
-/// The variant an answer is, from its `Vary` and the request that brought it.
+/// The variant an answer is, from its `Vary` (and what it reflects) and the request that brought it.
 fn variant_of(exchange: &Exchange<'_>) -> Option<Variant> {
-    let names = vary_names(exchange.response, exchange.request);
-    (!names.is_empty()).then(|| Variant::of(&names, exchange.request))
-}
-
-fn vary_names(response: &HeaderMap<HeaderValue>, request: message::Fields<'_>) -> Vec<HeaderName> {
-    let mut names = rules::vary_names(response);
-    names.extend(rules::implied_vary(request, response));
-    names
+    let vary = rules::vary::implied_vary(exchange.request, exchange.response);
+    (!vary.names().is_empty()).then(|| Variant::of(vary.names(), exchange.request))
 }
 
 /// Sees to it that nobody waits for a filler that is gone: at a shutdown, or should it ever panic.

@@ -258,42 +258,24 @@ pub enum Segment {
 pub struct CachePolicy {
     /// The policy's name in the file, for logs.
     pub name: String,
-    /// Lifetime of an answer that states none itself (`ttl: 5s`); `None` (`ttl: origin`): not stored then.
-    pub default_ttl: Option<Duration>,
-    /// Heuristic freshness (RFC 9111 §4.2.2) as a fraction of the time since `Last-Modified`; off by default.
-    pub heuristic: Option<f64>,
-    /// `stale-while-revalidate` where the answer does not say (RFC 5861 §3).
-    pub stale_while_revalidate: Duration,
-    /// `stale-if-error` where the answer does not say (RFC 5861 §4).
-    pub stale_if_error: Duration,
-    /// Whether request directives (RFC 9111 §5.2.1) are honoured.
-    pub client_directives: bool,
-    /// Whether answers with `Set-Cookie` may be stored.
-    pub store_set_cookie: bool,
+    /// What may be stored and reused, for how long.
+    pub rules: rules::Policy,
     /// Bytes of an answer's content; longer ones stream past the cache.
     pub max_body: u64,
     /// Variants kept per key; one more pushes the oldest out.
     pub max_variants: usize,
     /// Whether simultaneous misses of one key share one fetch.
     pub coalesce: bool,
-    /// Targeted fields obeyed before `Cache-Control`, most specific first (RFC 9213).
-    pub targeted: Vec<http::HeaderName>,
 }
 
 impl Default for CachePolicy {
     fn default() -> Self {
         CachePolicy {
             name: "default".to_owned(),
-            default_ttl: None,
-            heuristic: None,
-            stale_while_revalidate: Duration::ZERO,
-            stale_if_error: Duration::ZERO,
-            client_directives: true,
-            store_set_cookie: false,
+            rules: rules::Policy::default(),
             max_body: 8 * 1024 * 1024,
             max_variants: 16,
             coalesce: true,
-            targeted: vec![http::HeaderName::from_static("cdn-cache-control")],
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn from_stored(
 ) -> Response {
     fields.insert(AGE, HeaderValue::from(age));
     let whole = Response { status, fields, body: body.clone().into() };
-    let mut response = match rules::evaluate(request.method, request.fields, status, &whole.fields) {
+    let mut response = match rules::validate::evaluate(request.method, request.fields, status, &whole.fields) {
         Verdict::Proceed => ranged(request, whole, body),
         Verdict::NotModified => not_modified(whole),
         Verdict::PreconditionFailed => Response::new(StatusCode::PRECONDITION_FAILED),
@@ -43,7 +43,7 @@ pub fn from_stored(
 
 /// A response that is still arriving, after the request's conditions: the origin was asked without them.
 pub fn conditional(request: &RequestView<'_>, response: Response) -> Response {
-    match rules::evaluate(request.method, request.fields, response.status, &response.fields) {
+    match rules::validate::evaluate(request.method, request.fields, response.status, &response.fields) {
         Verdict::NotModified => not_modified(response),
         Verdict::Proceed | Verdict::PreconditionFailed => response,
     }
@@ -65,7 +65,10 @@ fn ranged(request: &RequestView<'_>, whole: Response, body: &Bytes) -> Response 
     if request.method != Method::GET || whole.status != StatusCode::OK {
         return whole;
     }
-    match rules::ranges(request.fields, &whole.fields, body.len() as u64) {
+    if !rules::range::if_range(request.fields, &whole.fields) {
+        return whole;
+    }
+    match rules::range::ranges(request.fields, body.len() as u64) {
         Ranges::Ignore => whole,
         Ranges::Unsatisfiable => {
             let mut response = Response::new(StatusCode::RANGE_NOT_SATISFIABLE);

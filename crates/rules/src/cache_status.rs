@@ -63,6 +63,28 @@ const NAME: &[u8] = b"fleetfoot";
 const LARGEST_INTEGER: i64 = 999_999_999_999_999;
 
 impl CacheStatus {
+    /// Answered from the cache, with so many seconds of freshness left.
+    pub fn hit(ttl: i64) -> Self {
+        CacheStatus { hit: true, ttl: Some(ttl), ..CacheStatus::default() }
+    }
+
+    /// The origin is asked, for this reason.
+    pub fn forward(fwd: Fwd) -> Self {
+        CacheStatus { fwd: Some(fwd), ..CacheStatus::default() }
+    }
+
+    /// With a word on why.
+    #[must_use]
+    pub fn because(self, detail: &'static str) -> Self {
+        CacheStatus { detail: Some(detail), ..self }
+    }
+
+    /// The origin answered with this.
+    #[must_use]
+    pub fn answered(self, status: http::StatusCode) -> Self {
+        CacheStatus { fwd_status: Some(status.as_u16()), ..self }
+    }
+
     /// Appends the field's value. Allocates only if `out` has no room.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(NAME);

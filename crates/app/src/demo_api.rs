@@ -1,0 +1,28 @@
+//! `demo-api`: the slow API alone, to put something in front of.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+
+use crate::output;
+
+pub(crate) fn serve(listen: SocketAddr) -> ExitCode {
+    let listener = match TcpListener::bind(listen) {
+        Ok(listener) => listener,
+        Err(error) => return output::fail(format!("cannot listen on {listen}: {error}"), 1),
+    };
+    let address = listener.local_addr().unwrap_or(listen);
+    output::note(format!("demo API on http://{address}"));
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return output::fail(format!("no runtime: {error}"), 1),
+    };
+    let stop = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    match runtime.block_on(demo_api::serve(listener, stop)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::fail(error, 1),
+    }
+}

@@ -1,0 +1,7 @@
+//! What the cache promises, told against an origin that is a script. No sockets, no real time.
+
+mod coalescing;
+mod forgetting;
+mod origin;
+mod revalidation;
+mod variants;

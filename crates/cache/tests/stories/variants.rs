@@ -1,0 +1,69 @@
+//! `Vary`: every request gets the answer made for it, also while that answer is still on its way.
+
+use http::Method;
+use plan::CachePolicy;
+
+use crate::origin::{Origin, Reply, request, settle, story};
+
+const VARYING: &[(&str, &str)] = &[("cache-control", "max-age=60"), ("vary", "Accept-Language")];
+const ENGLISH: &[(&str, &str)] = &[("accept-language", "en")];
+const FRENCH: &[(&str, &str)] = &[("accept-language", "fr")];
+
+#[test]
+fn variants_live_side_by_side() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin.will(Reply::new(200, VARYING, "hello")).will(Reply::new(200, VARYING, "salut"));
+        assert_eq!(origin.get("/", ENGLISH).await.text(), "hello");
+        let french = origin.get("/", FRENCH).await;
+        assert_eq!(french.text(), "salut");
+        assert!(french.cache.contains("vary-miss"), "{}", french.cache);
+        assert_eq!(origin.get("/", ENGLISH).await.text(), "hello");
+        assert_eq!(origin.get("/", FRENCH).await.text(), "salut");
+        assert_eq!(origin.times_asked(), 2);
+    });
+}
+
+#[test]
+fn a_follower_of_another_variant_gets_its_own() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let (english, gate) = Reply::new(200, VARYING, "hello").held();
+        origin.will(english).will(Reply::new(200, VARYING, "salut"));
+        let leader = origin.spawn(request(Method::GET, "/", ENGLISH));
+        settle().await;
+        let followers: Vec<_> = (0..5).map(|_| origin.spawn(request(Method::GET, "/", FRENCH))).collect();
+        settle().await;
+        gate.send(()).unwrap();
+        assert_eq!(leader.await.unwrap().text(), "hello");
+        for follower in followers {
+            assert_eq!(follower.await.unwrap().text(), "salut");
+        }
+        assert_eq!(origin.times_asked(), 2);
+    });
+}
+
+#[test]
+fn variants_are_capped() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy { max_variants: 2, ..CachePolicy::default() });
+        for language in ["a", "b", "c", "a"] {
+            origin.will(Reply::new(200, VARYING, "x"));
+            origin.get("/", &[("accept-language", language)]).await;
+        }
+        assert_eq!(origin.times_asked(), 4);
+        assert!(origin.get("/", &[("accept-language", "c")]).await.cache.contains("hit"));
+    });
+}
+
+#[test]
+fn vary_star_is_never_shared() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        for _ in 0..2 {
+            origin.will(Reply::new(200, &[("cache-control", "max-age=60"), ("vary", "*")], "x"));
+            origin.get("/", &[]).await;
+        }
+        assert_eq!((origin.times_asked(), origin.store.memory.keys()), (2, 0));
+    });
+}

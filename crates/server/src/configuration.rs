@@ -1,0 +1,76 @@
+//! Configuration: where the plan comes from, and what can go wrong at the start.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use message::Error;
+use plan::{Faults, Plan};
+use serde::Serialize;
+
+/// Where the plan comes from.
+pub enum Configuration {
+    /// A file, read again when it changes or on SIGHUP.
+    File(PathBuf),
+    /// Given once; there is nothing to reload.
+    Fixed(Box<Plan>),
+}
+
+impl Configuration {
+    /// The plan as it is now.
+    pub(crate) fn load(&self) -> Result<Plan, StartError> {
+        match self {
+            Configuration::File(path) => plan::load(path).map_err(StartError::Faults),
+            Configuration::Fixed(plan) => Ok((**plan).clone()),
+        }
+    }
+}
+
+/// Why the server did not start, or a reload changed nothing.
+#[derive(Debug)]
+pub enum StartError {
+    /// The configuration is wrong.
+    Faults(Faults),
+    /// An address could not be listened on.
+    Bind(SocketAddr, std::io::Error),
+    /// A source or certificate could not be made ready.
+    Prepare(Error),
+    /// The certificate or key could not be used.
+    Tls(listener::TlsError),
+    /// The system refused something else: threads, signals.
+    System(&'static str, std::io::Error),
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::Faults(faults) => write!(f, "{faults}"),
+            StartError::Bind(address, error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                write!(f, "cannot listen on {address}: another program does already; stop it or choose another port")
+            }
+            StartError::Bind(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            StartError::Prepare(error) => write!(f, "{error}"),
+            StartError::Tls(error) => write!(f, "{error}"),
+            StartError::System(what, error) => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// An address that is being listened on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listening {
+    /// `http`, `https` or `admin`.
+    pub kind: &'static str,
+    /// With the port the system chose where the configuration says 0.
+    pub address: SocketAddr,
+}
+
+impl std::fmt::Display for Listening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind {
+            "admin" => write!(f, "admin on http://{}", self.address),
+            scheme => write!(f, "listening on {scheme}://{}", self.address),
+        }
+    }
+}

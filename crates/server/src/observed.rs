@@ -1,0 +1,126 @@
+//! Observed: an exchange under way, recorded once its last byte is handed over, or when the client leaves before.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, StatusCode, Version};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use message::{Body, Client, Error, Kind, Request, Response, Scheme};
+use rules::CacheStatus;
+use telemetry::{Exchange, Recorder};
+
+/// What will be recorded; dropping it records.
+pub(crate) struct Observed {
+    recorder: Rc<Recorder>,
+    started: Instant,
+    client: Client,
+    method: Method,
+    scheme: Scheme,
+    authority: Box<str>,
+    target: Box<str>,
+    version: Version,
+    user_agent: Option<HeaderValue>,
+    referer: Option<HeaderValue>,
+    status: Option<StatusCode>,
+    bytes: u64,
+    pub(crate) source_time: Option<Duration>,
+    pub(crate) cache: Option<CacheStatus>,
+    pub(crate) error: Option<Error>,
+    pub(crate) route: Option<Box<str>>,
+}
+
+impl Observed {
+    /// From the moment the request's head is complete.
+    pub(crate) fn new(request: &Request, recorder: Rc<Recorder>) -> Self {
+        Observed {
+            recorder,
+            started: Instant::now(),
+            client: request.client,
+            method: request.method.clone(),
+            scheme: request.scheme,
+            authority: request.authority.clone(),
+            target: request.target.clone(),
+            version: request.version,
+            user_agent: request.fields.get(http::header::USER_AGENT).cloned(),
+            referer: request.fields.get(http::header::REFERER).cloned(),
+            status: None,
+            bytes: 0,
+            source_time: None,
+            cache: None,
+            error: None,
+            route: None,
+        }
+    }
+
+    /// The response, with this watching its content go.
+    pub(crate) fn watch(mut self, mut response: Response) -> Response {
+        self.status = Some(response.status);
+        match response.body {
+            Body::Empty | Body::Tunnel(_) => {}
+            Body::Whole(ref bytes) => self.bytes = bytes.len() as u64,
+            Body::Stream(inner) => response.body = Body::stream(ObservedBody { inner, observed: self }),
+        }
+        response
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        // No status: the answer's future was dropped because the client left.
+        let gone = Error::new(Kind::ClientGone, "the client left before the answer");
+        let error = self.error.as_ref().or(self.status.is_none().then_some(&gone));
+        self.recorder.record(&Exchange {
+            client: &self.client,
+            method: &self.method,
+            scheme: self.scheme,
+            authority: &self.authority,
+            target: &self.target,
+            version: self.version,
+            status: self.status.unwrap_or_else(client_closed_request),
+            bytes: self.bytes,
+            duration: self.started.elapsed(),
+            source_time: self.source_time,
+            cache: self.cache,
+            error,
+            route: self.route.as_deref(),
+            user_agent: self.user_agent.as_ref().map(HeaderValue::as_bytes),
+            referer: self.referer.as_ref().map(HeaderValue::as_bytes),
+        });
+    }
+}
+
+/// Nobody receives it; nginx made it the customary word in logs.
+fn client_closed_request() -> StatusCode {
+    StatusCode::from_u16(499).expect("three digits make a status")
+}
+
+struct ObservedBody {
+    inner: Pin<Box<dyn HttpBody<Data = Bytes, Error = Error>>>,
+    observed: Observed,
+}
+
+impl HttpBody for ObservedBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<std::result::Result<Frame<Bytes>, Error>>> {
+        let frame = std::task::ready!(self.inner.as_mut().poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => self.observed.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
+            Some(Err(error)) => self.observed.error = Some(error.clone()),
+            None => {}
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
