@@ -1,3 +1,37 @@
-//! Sockets → requests.
+//! Sockets → requests: accept, PROXY protocol, TLS, HTTP/1.1, HTTP/2, upgrade.
+//!
+//! The server makes one [`CoreContext`] per core and starts a [`Listener`] for each address on it; connections then
+//! run as tasks of that core and call the [`Handler`]. What the cores share is the [`Gate`] (how many connections are
+//! open) and the [`Acceptor`] (certificates).
+//!
+//! ```text
+//! accept → opening ─┬─ proxy_protocol ─┬─ tls ──┬─→ http1
+//!                   └──────────────────┴─ preface ─→ http2
+//! ```
+
+mod accept;
+mod connection;
+mod context;
+mod counters;
+mod date;
+mod drain;
+mod early;
+mod gate;
 mod handler;
+mod http1;
+mod http2;
+mod opening;
+mod preface;
+mod proxy_protocol;
+mod tls;
+mod trust;
+
+pub use accept::{Kind, Listener, bind};
+pub use context::{CoreContext, Settings};
+pub use counters::{Counters, Event};
+pub use gate::Gate;
 pub use handler::Handler;
+pub use tls::{Acceptor, TlsError};
+
+#[cfg(test)]
+mod testing;

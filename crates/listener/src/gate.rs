@@ -1,0 +1,128 @@
+//! Gate: how many connections are open, over all cores and on this one, and when the last of this core is gone.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
+
+/// Counts the open connections of all cores. Made once, shared by every core.
+#[derive(Debug, Default)]
+pub struct Gate {
+    open: AtomicUsize,
+}
+
+impl Gate {
+    /// A gate nobody has passed.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Connections open now, over all cores.
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more unless `limit` are open already.
+    fn try_enter(&self, limit: usize) -> bool {
+        let entered = self.open.fetch_add(1, Ordering::Relaxed) < limit;
+        if !entered {
+            self.leave();
+        }
+        entered
+    }
+
+    fn leave(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The open connections of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct CoreGate(Rc<Core>);
+
+#[derive(Debug)]
+struct Core {
+    gate: Arc<Gate>,
+    open: Cell<usize>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+/// One connection's place; leaves when dropped.
+#[derive(Debug)]
+pub(crate) struct Permit(Rc<Core>);
+
+impl CoreGate {
+    pub(crate) fn new(gate: Arc<Gate>) -> Self {
+        CoreGate(Rc::new(Core { gate, open: Cell::new(0), waiting: RefCell::default() }))
+    }
+
+    /// A place for one more connection, unless `limit` are open over all cores.
+    pub(crate) fn try_enter(&self, limit: usize) -> Option<Permit> {
+        self.0.gate.try_enter(limit).then(|| {
+            self.0.open.set(self.0.open.get() + 1);
+            Permit(Rc::clone(&self.0))
+        })
+    }
+
+    /// Connections open now on this core.
+    pub(crate) fn open(&self) -> usize {
+        self.0.open.get()
+    }
+
+    /// Waits until no connection is open on this core.
+    pub(crate) async fn empty(&self) {
+        std::future::poll_fn(|cx| {
+            if self.open() == 0 {
+                return Poll::Ready(());
+            }
+            self.0.waiting.borrow_mut().push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.gate.leave();
+        self.0.open.set(self.0.open.get() - 1);
+        if self.0.open.get() == 0 {
+            self.0.waiting.take().into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_holds_over_all_cores() {
+        let gate = Gate::new();
+        let (one, other) = (CoreGate::new(Arc::clone(&gate)), CoreGate::new(Arc::clone(&gate)));
+        let first = one.try_enter(2).unwrap();
+        let _second = other.try_enter(2).unwrap();
+        assert!(one.try_enter(2).is_none());
+        assert_eq!((gate.open(), one.open(), other.open()), (2, 1, 1));
+        drop(first);
+        assert!(other.try_enter(2).is_some());
+        assert_eq!((gate.open(), one.open(), other.open()), (1, 0, 1));
+    }
+
+    #[tokio::test]
+    async fn emptiness_is_awaited() {
+        let core = CoreGate::new(Gate::new());
+        core.empty().await;
+        let permit = core.try_enter(1).unwrap();
+        let waited = async {
+            core.empty().await;
+            core.open()
+        };
+        let left = async {
+            tokio::task::yield_now().await;
+            drop(permit);
+        };
+        assert_eq!(tokio::join!(waited, left).0, 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! Sending: content → DATA frames, as fast as the client takes them and no faster.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::{Reason, SendStream};
+use http::HeaderMap;
+use http_body::{Body as _, Frame};
+use message::Body;
+use tokio::time::timeout;
+
+use super::response::remove_connection_fields;
+
+/// Content given to h2 at once at most; it waits there until the socket takes it.
+const PIECE: usize = 64 * 1024;
+
+/// Why content was not sent to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The client, or its connection, is gone.
+    Gone,
+    /// The client took nothing for too long.
+    Stalled,
+    /// The content broke off, or was not as long as promised.
+    BrokeOff,
+}
+
+impl Broken {
+    /// What to reset the stream with.
+    pub(super) fn reason(self) -> Option<Reason> {
+        match self {
+            Broken::Gone => None,
+            Broken::Stalled => Some(Reason::CANCEL),
+            Broken::BrokeOff => Some(Reason::INTERNAL_ERROR),
+        }
+    }
+}
+
+/// Sends content on a stream whose head has been sent.
+pub(super) struct Sending {
+    pub(super) stream: SendStream<Bytes>,
+    /// How long the client may take nothing.
+    pub(super) patience: Duration,
+}
+
+impl Sending {
+    /// Sends all of it, with its trailers. `length` is what was promised.
+    pub(super) async fn send(&mut self, mut body: Body, length: Option<u64>) -> Result<(), Broken> {
+        let mut remaining = length;
+        while let Some(frame) = self.next(&mut body).await? {
+            match frame.into_data() {
+                Ok(data) => {
+                    if let Some(remaining) = &mut remaining {
+                        *remaining = remaining.checked_sub(data.len() as u64).ok_or(Broken::BrokeOff)?;
+                    }
+                    let last = body.is_end_stream() && remaining.is_none_or(|remaining| remaining == 0);
+                    self.send_data(data, last).await?;
+                    if last {
+                        return Ok(());
+                    }
+                }
+                Err(frame) => {
+                    let Ok(trailers) = frame.into_trailers() else { continue };
+                    is_kept(remaining)?;
+                    return self.send_trailers(trailers);
+                }
+            }
+        }
+        is_kept(remaining)?;
+        self.stream.send_data(Bytes::new(), true).map_err(|_| Broken::Gone)
+    }
+
+    /// The next frame of the body, unless the client goes away first.
+    async fn next(&mut self, body: &mut Body) -> Result<Option<Frame<Bytes>>, Broken> {
+        poll_fn(|cx| {
+            if self.stream.poll_reset(cx).is_ready() {
+                return Poll::Ready(Err(Broken::Gone));
+            }
+            Pin::new(&mut *body).poll_frame(cx).map(|frame| frame.transpose().map_err(|_| Broken::BrokeOff))
+        })
+        .await
+    }
+
+    async fn send_data(&mut self, mut data: Bytes, last: bool) -> Result<(), Broken> {
+        while !data.is_empty() {
+            self.stream.reserve_capacity(data.len().min(PIECE));
+            let capacity = match self.stream.capacity() {
+                0 => timeout(self.patience, self.capacity()).await.map_err(|_| Broken::Stalled)??,
+                capacity => capacity,
+            };
+            let piece = data.split_to(capacity.min(data.len()));
+            self.stream.send_data(piece, last && data.is_empty()).map_err(|_| Broken::Gone)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the client takes more.
+    async fn capacity(&mut self) -> Result<usize, Broken> {
+        poll_fn(|cx| {
+            if self.stream.poll_reset(cx).is_ready() {
+                return Poll::Ready(Err(Broken::Gone));
+            }
+            self.stream.poll_capacity(cx).map(|capacity| match capacity {
+                Some(Ok(capacity)) => Ok(capacity),
+                Some(Err(_)) | None => Err(Broken::Gone),
+            })
+        })
+        .await
+    }
+
+    fn send_trailers(&mut self, mut trailers: HeaderMap) -> Result<(), Broken> {
+        remove_connection_fields(&mut trailers);
+        self.stream.send_trailers(trailers).map_err(|_| Broken::Gone)
+    }
+}
+
+/// Whether all that was promised has been sent.
+fn is_kept(remaining: Option<u64>) -> Result<(), Broken> {
+    if remaining.is_some_and(|remaining| remaining > 0) { Err(Broken::BrokeOff) } else { Ok(()) }
+}
