@@ -113,7 +113,7 @@ impl Report {
     /// The faults found in `text`, which people know as `file`.
     pub(crate) fn into_faults(mut self, file: &str, text: &str) -> Faults {
         self.faults.sort_by_key(|fault| (fault.line, fault.column));
-        let lines = text.lines().map(masked).collect();
+        let lines = crate::file::lines(text).map(masked).collect();
         Faults { file: file.to_owned(), lines, faults: self.faults, more: self.more }
     }
 }

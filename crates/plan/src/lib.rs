@@ -1,30 +1,33 @@
 //! Config as written → config as meant.
 //!
-//! In comes a file (`load`), its text (`compile`) or just the URL of an origin (`up`); out goes a [`Plan`] that is
+//! In comes a file ([`load`]), its text ([`compile`]) or just the URL of an origin ([`up`]); out goes a [`Plan`] that is
 //! ready to run, or [`Faults`]: everything that is wrong, each with its line, its cause and what to write instead.
 
+mod check;
 mod default;
 mod fault;
+mod file;
+mod listen;
+mod load;
 mod meant;
 mod nearest;
 mod network;
 mod pattern;
+mod policy;
+mod reference;
+mod routes;
+mod schema;
+mod section;
+mod source;
+mod syntax;
 pub mod unit;
 mod up;
 mod url;
-
-use std::path::Path;
+mod value;
 
 pub use fault::{Fault, Faults, Reason};
+pub use load::{compile, load};
 pub use meant::*;
+pub use reference::reference;
+pub use schema::{Section, Word, schema};
 pub use up::up;
-
-/// Reads and compiles a file.
-pub fn load(path: &Path) -> Result<Plan, Faults> {
-    Err(Faults::of_file(&path.display().to_string(), Reason::new("not written yet", "wait")))
-}
-
-/// Compiles the text of a file.
-pub fn compile(_text: &str, name: &str) -> Result<Plan, Faults> {
-    Err(Faults::of_file(name, Reason::new("not written yet", "wait")))
-}

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use http::Method;
@@ -26,9 +27,18 @@ impl FromStr for Pattern {
             Some((method, rest)) => (Some(self::method(method)?), rest),
             None => (None, text),
         };
+        if rest.starts_with(' ') {
+            return Err(Reason::new(
+                format!("{} has more than one space", quoted(text)),
+                "write one space between method and path",
+            ));
+        }
         let Some(slash) = rest.find('/') else {
-            let like =
-                if rest.is_empty() { "/**".to_owned() } else { format!("{}/**", rest.trim_end_matches('*')) };
+            let like = match rest {
+                "" => "/**".to_owned(),
+                method if METHODS.contains(&method) => format!("{method} /**"),
+                host => format!("{}/**", host.trim_end_matches('*')),
+            };
             return Err(Reason::new(
                 format!("{} has no path", quoted(text)),
                 format!("write a slash and what follows it, like {}", quoted(&like)),
@@ -122,6 +132,12 @@ fn host(text: &str) -> Result<String, Reason> {
         return Err(Reason::new(
             format!("{} has a port", quoted(text)),
             "write the host alone: a pattern takes every port",
+        ));
+    }
+    if !wildcard.is_empty() && host.parse::<IpAddr>().is_ok() {
+        return Err(Reason::new(
+            format!("{} can never match", quoted(text)),
+            "write the address without `*.`",
         ));
     }
     Ok(if host.contains(':') { format!("[{host}]") } else { format!("{wildcard}{host}") })
@@ -294,10 +310,10 @@ mod tests {
                 "`example.com` has no path",
                 "write a slash and what follows it, like `example.com/**`",
             ),
-            ("GET", "`GET` has no path", "write a slash and what follows it, like `GET/**`"),
+            ("GET", "`GET` has no path", "write a slash and what follows it, like `GET /**`"),
             ("get /x", "`get` is not in upper case", "write `GET`: methods are case-sensitive"),
             ("GTE /x", "`GTE` is not a method", "write `GET`"),
-            ("GET  /x", "` /x`", ""),
+            ("GET  /x", "`GET  /x` has more than one space", "write one space between method and path"),
             (" /x", "`` is not a method", "write one space between method and path, and none before"),
             (
                 "CONNECT /x",
@@ -347,9 +363,7 @@ mod tests {
             ),
         ] {
             let reason = text.parse::<Pattern>().expect_err(text);
-            if !remedy.is_empty() {
-                assert_eq!(reason, Reason::new(cause, remedy), "{text}");
-            }
+            assert_eq!(reason, Reason::new(cause, remedy), "{text}");
         }
         for text in [
             "/ü",
@@ -362,6 +376,7 @@ mod tests {
             "/%c0%ae",
             "http://a.com/x",
             "*.1.2.3.4/x/",
+            "*.[::1]/x",
         ] {
             let _ = text.parse::<Pattern>().expect_err(text);
         }

@@ -1,0 +1,107 @@
+//! Check: a whole file → a [`Plan`], or everything that is wrong with it. Opens the file's sections in the order in
+//! which they need each other; called by `load` and `compile`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::default;
+use crate::fault::{Faults, Place, Report, quoted};
+use crate::file::{Node, Tree};
+use crate::listen::{limits, listen};
+use crate::meant::{AccessLog, HttpSource, Plan};
+use crate::policy::policy;
+use crate::routes::{Known, Names, routes};
+use crate::section::{Section, named};
+use crate::source::source;
+use crate::{schema, value};
+
+/// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
+pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut report = Report::default();
+    let plan = Tree::read(text, &mut report).and_then(|tree| plan(&tree, folder, &mut report));
+    match plan {
+        Some(plan) if report.is_empty() => Ok(plan),
+        _ => Err(report.into_faults(name, text)),
+    }
+}
+
+fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
+    let Some(root) = tree.root() else {
+        report.fault(
+            Place::default(),
+            String::new(),
+            "the file is empty",
+            "write a source and a route: `sources: { api: http://127.0.0.1:3000 }` and \
+             `routes: [{ match: /**, proxy: api }]`",
+        );
+        return None;
+    };
+    let file = Section::open(root, &schema::FILE, report)?;
+    let mut plan = Plan {
+        listen: listen(file.get("listen"), folder, report),
+        limits: limits(file.get("limits"), report),
+        memory: default::MEMORY,
+        sources: Vec::new(),
+        routes: Vec::new(),
+        access_log: AccessLog::default(),
+        cores: default::cores(),
+        drain: default::DRAIN,
+    };
+    file.set("memory", &mut plan.memory, report, |node, report| value::size(node, "1KiB", "1024TiB", report));
+    file.set("cores", &mut plan.cores, report, |node, report| {
+        Some(value::number(node, 1..=1024, report)? as usize)
+    });
+    file.set("drain", &mut plan.drain, report, value::duration);
+    file.set("access_log", &mut plan.access_log, report, |node, report| {
+        let words = [("off", AccessLog::Off), ("text", AccessLog::Text), ("json", AccessLog::Json)];
+        value::choice(node, &words, report)
+    });
+    let mut known = Known::default();
+    (known.sources, plan.sources) = sources(&file, root, folder, report);
+    if let Some(node) = file.get("policies") {
+        for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
+            known.policies.add(node.key(), policy(node, report).map(Arc::new));
+        }
+    }
+    match file.get("routes") {
+        Some(node) => plan.routes = routes(node, &known, report),
+        None => missing_routes(root, &known, report),
+    }
+    Some(plan)
+}
+
+/// The sources and their indexes by name.
+fn sources<'t>(
+    file: &Section<'t>,
+    root: Node<'t>,
+    folder: &Path,
+    report: &mut Report,
+) -> (Names<'t, usize>, Vec<Arc<HttpSource>>) {
+    const EXAMPLE: &str = "sources: { api: http://127.0.0.1:3000 }";
+    let (mut names, mut sources) = (Names::default(), Vec::new());
+    let Some(node) = file.get("sources") else {
+        report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
+        return (names, sources);
+    };
+    for node in named(node, EXAMPLE, report) {
+        names.add(node.key(), sources.len());
+        sources.extend(source(node, folder, report).map(Arc::new));
+    }
+    (names, sources)
+}
+
+/// No route is guessed: whether answers may be cached is for the file to say.
+fn missing_routes(root: Node<'_>, known: &Known<'_>, report: &mut Report) {
+    let source = known.sources.order().first().copied().unwrap_or("api");
+    let remedy = match known.policies.order().first() {
+        Some(policy) => format!(
+            "add `routes: [{{ match: /**, proxy: {source}, use: {policy} }}]`; without `use` nothing is cached"
+        ),
+        None => format!(
+            "add `routes: [{{ match: /**, proxy: {source} }}]` to send every request to {}",
+            quoted(source)
+        ),
+    };
+    report.at(root, "there are no routes", remedy);
+}

@@ -1,0 +1,146 @@
+//! Routes: the list `routes` → [`Route`]s that name sources by index. Called by `check` once sources and policies are
+//! known by name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::fault::{Report, quoted};
+use crate::file::{Node, Shape};
+use crate::meant::{CachePolicy, Pattern, Route};
+use crate::nearest::nearest;
+use crate::section::Section;
+use crate::{schema, value};
+
+/// What routes may name. A source or policy with a fault of its own is here too, so that it is not called unknown.
+#[derive(Debug, Default)]
+pub(crate) struct Known<'t> {
+    /// Index into the plan's sources.
+    pub(crate) sources: Names<'t, usize>,
+    /// Shared by every route that uses it.
+    pub(crate) policies: Names<'t, Option<Arc<CachePolicy>>>,
+}
+
+/// Names in the order of the file, for messages, and what they stand for.
+#[derive(Debug)]
+pub(crate) struct Names<'t, T> {
+    order: Vec<&'t str>,
+    meant: HashMap<&'t str, T>,
+}
+
+impl<T> Default for Names<'_, T> {
+    fn default() -> Self {
+        Names { order: Vec::new(), meant: HashMap::new() }
+    }
+}
+
+impl<'t, T> Names<'t, T> {
+    /// Adds a name.
+    pub(crate) fn add(&mut self, name: &'t str, meant: T) {
+        self.order.push(name);
+        self.meant.insert(name, meant);
+    }
+
+    /// The names, first to last.
+    pub(crate) fn order(&self) -> &[&'t str] {
+        &self.order
+    }
+
+    /// What the name in `node` stands for.
+    fn find(&self, node: Node<'_>, kind: &str, report: &mut Report) -> Option<&T> {
+        /// A message lists so many names.
+        const LISTED: usize = 10;
+        let name = value::text(node, report)?;
+        let found = self.meant.get(name);
+        if found.is_none() && !report.is_full() {
+            let remedy = match nearest(name, self.order.iter().copied()) {
+                Some(meant) => format!("write `{meant}`"),
+                None if self.order.is_empty() => format!("there is no {kind} at all: add one"),
+                None => {
+                    let names: Vec<String> =
+                        self.order.iter().take(LISTED).map(|name| quoted(name)).collect();
+                    let more = if self.order.len() > LISTED { ", …" } else { "" };
+                    format!("write one of {}{more}", names.join(", "))
+                }
+            };
+            report.at(node, format!("there is no {kind} {}", quoted(name)), remedy);
+        }
+        found
+    }
+}
+
+/// Reads every route.
+pub(crate) fn routes(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Vec<Route> {
+    let items = match node.shape() {
+        Shape::List(items) if !items.is_empty() => items,
+        Shape::Broken => return Vec::new(),
+        Shape::List(_) | Shape::Nothing => {
+            report.at(
+                node,
+                "there are no routes",
+                format!("write at least one: `{}`", schema::ROUTE.example),
+            );
+            return Vec::new();
+        }
+        Shape::Text(_) | Shape::Map(_) => {
+            report.at(
+                node,
+                "`routes` must be a list",
+                format!("begin each route with a dash: `{}`", schema::ROUTE.example),
+            );
+            return Vec::new();
+        }
+    };
+    let mut patterns = HashMap::new();
+    items.into_iter().filter_map(|item| route(item, known, &mut patterns, report)).collect()
+}
+
+fn route(
+    node: Node<'_>,
+    known: &Known<'_>,
+    patterns: &mut HashMap<String, usize>,
+    report: &mut Report,
+) -> Option<Route> {
+    let section = Section::open(node, &schema::ROUTE, report)?;
+    let pattern = section.need("match", report).and_then(|node| pattern(node, patterns, report));
+    let source =
+        section.need("proxy", report).and_then(|node| known.sources.find(node, "source", report).copied());
+    let cache = section.get("use").and_then(|node| cache(node, known, report));
+    Some(Route { pattern: pattern?, source: source?, cache })
+}
+
+fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {
+    let pattern: Pattern = value::parsed(node, report, str::parse)?;
+    let line = node.place().line;
+    match patterns.insert(pattern.canonical(), line) {
+        None => Some(pattern),
+        Some(first) => {
+            patterns.insert(pattern.canonical(), first);
+            let cause =
+                format!("{} is never reached: line {first} takes the same requests", quoted(&pattern.text));
+            report.at(
+                node,
+                cause,
+                "take one of the two routes out, or let them differ in method, host or path",
+            );
+            None
+        }
+    }
+}
+
+/// The cache among the policies that a route names.
+fn cache(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Option<Arc<CachePolicy>> {
+    let mut chosen: Option<Arc<CachePolicy>> = None;
+    for item in value::one_or_more(node, report) {
+        let Some(policy) = known.policies.find(item, "policy", report) else { continue };
+        let Some(policy) = policy else { continue };
+        match &chosen {
+            None => chosen = Some(Arc::clone(policy)),
+            Some(first) => {
+                let cause =
+                    format!("{} and {} both say how to cache", quoted(&first.name), quoted(&policy.name));
+                report.at(item, cause, "use one of them");
+            }
+        }
+    }
+    chosen
+}
