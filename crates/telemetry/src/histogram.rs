@@ -62,7 +62,7 @@ fn bound(bucket: usize) -> Option<u64> {
         0 => Some(2 * UNIT_NANOS),
         1..BOUNDS => {
             let (octave, upper_half) = ((bucket - 1) / 2, (bucket as u64 - 1) % 2);
-            Some((3 + upper_half) * UNIT_NANOS << octave)
+            Some(((3 + upper_half) * UNIT_NANOS) << octave)
         }
         _ => None,
     }

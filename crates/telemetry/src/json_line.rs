@@ -95,7 +95,7 @@ impl<'a> Object<'a> {
             route: exchange.and_then(|exchange| exchange.route),
             error: line.error.map(|error| error.kind().word()),
             error_side: line.error.map(|error| side_word(error.side())),
-            error_detail: line.error.map(|error| error.detail()),
+            error_detail: line.error.map(message::Error::detail),
             user_agent: exchange.and_then(|exchange| exchange.user_agent).map(|bytes| Shown(Text(bytes))),
             referer: exchange.and_then(|exchange| exchange.referer).map(|bytes| Shown(Url(bytes))),
         }

@@ -1,0 +1,88 @@
+//! Serve: connections to the admin port. Run by `server` on a thread and runtime of its own.
+//!
+//! A connection carries one request and has a short, fixed time for all of it: probes and scrapes come seconds apart,
+//! and so nobody can hold the few places by being slow. That is why hyper is used directly here: `axum::serve` has no
+//! such limits.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::Admin;
+use crate::answers::router;
+
+/// Connections at once; more wait in the socket's queue.
+const CONNECTIONS: usize = 64;
+
+/// From the accept to the end of the request's head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// From the accept to the end of the answer.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Bytes and fields of a request's head.
+const HEAD_SIZE: usize = 16 * 1024;
+const HEAD_FIELDS: usize = 64;
+
+/// How long answers under way may take once told to stop.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// How long to wait when the system has no connection to give, out of file descriptors for one.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers on this listener until `shutdown` is done. Needs a tokio runtime with I/O and time.
+pub async fn serve(listener: TcpListener, state: Admin, shutdown: impl Future<Output = ()>) {
+    let router = router(state);
+    let mut connections = JoinSet::new();
+    let mut shutdown = pin!(shutdown);
+    loop {
+        tokio::select! {
+            () = &mut shutdown => break,
+            Some(_) = connections.join_next() => {}
+            stream = accept(&listener), if connections.len() < CONNECTIONS => {
+                connections.spawn(answer(stream, router.clone()));
+            }
+        }
+    }
+    drop(listener);
+    let finished = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+    if finished.is_err() {
+        tracing::debug!("admin connections cut off at shutdown");
+    }
+}
+
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => {
+                tracing::warn!(%error, "the admin port cannot accept a connection");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn answer(stream: TcpStream, router: Router) {
+    let peer = stream.peer_addr().ok();
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .keep_alive(false)
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_headers(HEAD_FIELDS)
+        .max_buf_size(HEAD_SIZE)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    match timeout(CONNECTION_TIMEOUT, connection).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::debug!(%error, ?peer, "admin connection failed"),
+        Err(_) => tracing::debug!(?peer, "admin connection took too long"),
+    }
+}

@@ -1,0 +1,197 @@
+//! The admin port over a real socket: raw bytes in, raw bytes out.
+
+#![allow(clippy::unwrap_used)] // helpers of tests, which the lint takes for the program
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use admin::{Admin, Check, Readiness, serve};
+use telemetry::Metrics;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Longer than anything here takes, shorter than anybody waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Running {
+    address: SocketAddr,
+    readiness: Arc<Readiness>,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<()>,
+}
+
+async fn start() -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let readiness = Readiness::new();
+    let state = Admin { metrics: Metrics::new(1), readiness: Arc::clone(&readiness) };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = tokio::spawn(serve(listener, state, async move {
+        let _ = stopped.await;
+    }));
+    Running { address, readiness, stop, server }
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> serde_json::Value {
+        assert!(self.head.contains("content-type: application/json"), "{}", self.head);
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+impl Running {
+    async fn send(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut answer = Vec::new();
+        timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection is closed").unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    async fn ask(&self, method: &str, target: &str) -> Answer {
+        let text = self.send(format!("{method} {target} HTTP/1.1\r\nHost: admin\r\n\r\n").as_bytes()).await;
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+}
+
+#[tokio::test]
+async fn lives_and_shows_what_there_is() {
+    let running = start().await;
+    let live = running.ask("GET", "/livez").await;
+    assert_eq!((live.status, live.body.as_str()), (200, r#"{"live":true}"#));
+    assert!(live.head.contains("cache-control: no-store"));
+    let index = running.ask("GET", "/").await;
+    assert_eq!(index.status, 200);
+    assert!(index.head.contains("content-type: text/plain"));
+    assert!(index.body.contains("/metrics"));
+}
+
+#[tokio::test]
+async fn readiness_names_what_is_missing() {
+    let running = start().await;
+    let starting = running.ask("GET", "/readyz").await;
+    assert_eq!(starting.status, 503);
+    assert_eq!(
+        starting.body,
+        r#"{"ready":false,"missing":[{"check":"started","missing":"still starting"}]}"#
+    );
+
+    running.readiness.set_started();
+    let ready = running.ask("GET", "/readyz").await;
+    assert_eq!((ready.status, ready.body.as_str()), (200, r#"{"ready":true}"#));
+
+    running
+        .readiness
+        .set_checks([Check::new("source api", || Err("none of its 2 targets is healthy".to_owned()))]);
+    let unhealthy = running.ask("GET", "/readyz?verbose").await;
+    assert_eq!(unhealthy.status, 503);
+    let json = unhealthy.json();
+    assert_eq!(json["missing"][0]["check"], "source api");
+    assert_eq!(json["checks"].as_array().unwrap().len(), 3);
+
+    running.readiness.set_checks([]);
+    running.readiness.set_draining();
+    assert_eq!(running.ask("GET", "/readyz").await.status, 503);
+    assert_eq!(running.ask("GET", "/livez").await.status, 200, "draining is still living");
+}
+
+#[tokio::test]
+async fn metrics_have_their_media_type() {
+    let running = start().await;
+    let metrics = running.ask("GET", "/metrics").await;
+    assert_eq!(metrics.status, 200);
+    let media_type = "content-type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n";
+    assert!(metrics.head.contains(media_type), "{}", metrics.head);
+    assert!(metrics.body.contains("fleetfoot_requests_total{cache=\"hit\"} 0\n"));
+    assert!(metrics.body.ends_with("# EOF\n"));
+}
+
+#[tokio::test]
+async fn head_has_the_head_alone() {
+    let running = start().await;
+    for target in ["/", "/livez", "/metrics"] {
+        let head = running.ask("HEAD", target).await;
+        assert_eq!((head.status, head.body.as_str()), (200, ""), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn the_rest_is_refused_with_a_reason() {
+    let running = start().await;
+    for target in ["/nothing", "/metrics/", "/metrics/x", "/Livez", "/%6divez"] {
+        let unknown = running.ask("GET", target).await;
+        assert_eq!(unknown.status, 404, "{target}");
+        assert_eq!(unknown.json()["error"], "not-found");
+    }
+    for method in ["POST", "PUT", "DELETE", "PURGE", "OPTIONS", "TRACE"] {
+        let refused = running.ask(method, "/metrics").await;
+        assert_eq!(refused.status, 405, "{method}");
+        assert_eq!(refused.json()["error"], "method-not-allowed");
+        assert!(refused.head.contains("allow: get,head"), "{}", refused.head);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_carries_one_request() {
+    let running = start().await;
+    let text =
+        running.send(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(text.matches("HTTP/1.1 200").count(), 1);
+    assert!(text.contains("connection: close"));
+}
+
+#[tokio::test]
+async fn content_is_not_read_and_garbage_is_refused() {
+    let running = start().await;
+    let text = running.send(b"GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n").await;
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+    assert!(running.send(b"\0\0\r\n\r\n").await.starts_with("HTTP/1.1 400"));
+    let fields = "x: y\r\n".repeat(200);
+    let text = running.send(format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n").as_bytes()).await;
+    assert!(text.starts_with("HTTP/1.1 431"), "{text}");
+}
+
+#[tokio::test]
+async fn a_head_over_the_limit_is_refused() {
+    let running = start().await;
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    // The server stops reading and closes: our write may fail, and the answer may be lost to a reset.
+    let _ =
+        stream.write_all(format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(1 << 20)).as_bytes()).await;
+    let mut answer = Vec::new();
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection is closed");
+    assert!(!answer.starts_with(b"HTTP/1.1 200"));
+    assert_eq!(running.ask("GET", "/livez").await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_says_nothing_is_let_go() {
+    let running = start().await;
+    let mut streams = Vec::new();
+    for _ in 0..100 {
+        streams.push(TcpStream::connect(running.address).await.unwrap());
+    }
+    // More silent clients than there are places; time runs by itself while all wait.
+    assert_eq!(running.ask("GET", "/livez").await.status, 200);
+}
+
+#[tokio::test]
+async fn stops_when_told() {
+    let running = start().await;
+    assert_eq!(running.ask("GET", "/livez").await.status, 200);
+    running.stop.send(()).unwrap();
+    timeout(PATIENCE, running.server).await.expect("it ends").unwrap();
+    assert!(TcpStream::connect(running.address).await.is_err());
+}
