@@ -5,7 +5,8 @@
 use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, PRAGMA};
 use message::Fields;
 
-use crate::{list, seconds, targeted};
+use crate::cache_control::{self, Argument, Directive};
+use crate::{list, targeted};
 
 /// What a request says about caching (RFC 9111 §5.2.1).
 #[allow(clippy::struct_excessive_bools)] // each is a directive of its own and any may stand beside any
@@ -69,7 +70,7 @@ impl RequestDirectives {
     }
 
     fn read(&mut self, line: &[u8]) {
-        for Directive { name, argument } in directives(line) {
+        for Directive { name, argument, .. } in cache_control::directives(line) {
             let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             if is("max-age") {
                 self.max_age = least(self.max_age, Some(argument.seconds().unwrap_or(0)));
@@ -207,7 +208,7 @@ impl ResponseDirectives {
     }
 
     fn read(&mut self, line: &[u8]) {
-        for Directive { name, argument } in directives(line) {
+        for Directive { name, argument, member } in cache_control::directives(line) {
             let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             if is("max-age") {
                 agree(&mut self.max_age, argument);
@@ -223,6 +224,23 @@ impl ResponseDirectives {
                 self.no_cache = Some(FieldList::add(self.no_cache.take(), argument.fields()));
             } else {
                 self.set(name);
+            }
+            if argument == Argument::Malformed {
+                self.restrict(member);
+            }
+        }
+    }
+
+    /// Takes from something unreadable, such as `public; no-store`, at least the words that forbid.
+    fn restrict(&mut self, member: &[u8]) {
+        for word in member.split(|&byte| !cache_control::is_token_byte(byte)) {
+            let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+            if is("no-store") || is("must-revalidate") || is("proxy-revalidate") {
+                self.set(word);
+            } else if is("private") {
+                self.private = Some(FieldList::All);
+            } else if is("no-cache") {
+                self.no_cache = Some(FieldList::All);
             }
         }
     }
@@ -253,57 +271,4 @@ impl ResponseDirectives {
 fn agree(known: &mut Option<u32>, argument: Argument<'_>) {
     let value = argument.seconds().unwrap_or(0);
     *known = Some(if known.is_none_or(|known| known == value) { value } else { 0 });
-}
-
-/// One directive as it stands in a line.
-struct Directive<'a> {
-    name: &'a [u8],
-    argument: Argument<'a>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Argument<'a> {
-    None,
-    /// A token, or the inside of a quoted string with its escapes as they stand.
-    Text(&'a [u8]),
-    /// Space around the equals sign, or a quoted string that never ends or goes on after its end.
-    Malformed,
-}
-
-impl Argument<'_> {
-    fn seconds(self) -> Option<u32> {
-        match self {
-            Argument::Text(text) => seconds::parse(text),
-            Argument::None | Argument::Malformed => None,
-        }
-    }
-
-    fn fields(self) -> FieldList {
-        match self {
-            Argument::Text(names) => FieldList::parse(names),
-            Argument::None | Argument::Malformed => FieldList::All,
-        }
-    }
-}
-
-fn directives(line: &[u8]) -> impl Iterator<Item = Directive<'_>> {
-    list::members(line).map(|member| match member.iter().position(|&byte| byte == b'=') {
-        None => Directive { name: member, argument: Argument::None },
-        Some(equals) => Directive {
-            name: list::trim(&member[..equals]),
-            argument: if member[..equals].ends_with(b" ") || member[..equals].ends_with(b"\t") {
-                Argument::Malformed
-            } else {
-                argument(&member[equals + 1..])
-            },
-        },
-    })
-}
-
-fn argument(text: &[u8]) -> Argument<'_> {
-    match text {
-        [b'"', inside @ .., b'"'] if !inside.contains(&b'"') => Argument::Text(inside),
-        [b'"' | b' ' | b'\t', ..] => Argument::Malformed,
-        token => Argument::Text(token),
-    }
 }

@@ -22,7 +22,7 @@ impl<'a> EntityTag<'a> {
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let text = list::trim(text);
         let (weak, opaque) = text.strip_prefix(b"W/").map_or((false, text), |opaque| (true, opaque));
-        (!opaque.is_empty()).then_some(EntityTag { weak, opaque })
+        is_opaque(opaque).then_some(EntityTag { weak, opaque })
     }
 
     /// The tag of an answer. Several lines that differ say nothing.
@@ -43,14 +43,23 @@ impl<'a> EntityTag<'a> {
     }
 }
 
+/// One quoted tag, or a bare word without anything that would make it two.
+fn is_opaque(tag: &[u8]) -> bool {
+    match tag {
+        [b'"', inside @ .., b'"'] => !inside.contains(&b'"'),
+        [] => false,
+        bare => !bare.iter().any(|byte| matches!(byte, b'"' | b',' | b' ' | b'\t')),
+    }
+}
+
 /// Whether the origin can be asked if the answer still holds: it has an `ETag` or a valid `Last-Modified`.
 pub fn has_validator(response: &HeaderMap) -> bool {
     EntityTag::of(response).is_some() || FieldDate::of(response, &LAST_MODIFIED).at().is_some()
 }
 
-/// The tags of `If-Match` or `If-None-Match`; `*` comes out as a tag with the opaque bytes `*`.
+/// The tags that a field lists; what is none is skipped.
 pub(crate) fn listed<'a>(fields: Fields<'a>, name: &http::HeaderName) -> impl Iterator<Item = EntityTag<'a>> {
-    fields.all(name).flat_map(list::members).filter_map(EntityTag::parse)
+    fields.all(name).flat_map(list::entity_tags).filter_map(EntityTag::parse)
 }
 
 #[cfg(test)]
@@ -70,7 +79,6 @@ mod tests {
             (r#""1""#, r#""1""#, true, true),
             ("1", r#""1""#, false, false),
             ("1", "1", true, true),
-            (r#"w/"1""#, r#""1""#, false, false),
         ] {
             assert_eq!(tag(one).strongly_matches(tag(other)), strong, "{one} {other}");
             assert_eq!(tag(one).weakly_matches(tag(other)), weak, "{one} {other}");
@@ -87,7 +95,9 @@ mod tests {
         assert_eq!(EntityTag::of(&response), Some(tag("\"a\"")));
         response.append(ETAG, "\"b\"".parse().unwrap());
         assert_eq!(EntityTag::of(&response), None);
-        response.insert(ETAG, "W/".parse().unwrap());
-        assert_eq!(EntityTag::of(&response), None);
+        for not_one in ["W/", "", "w/\"a\"", "\"", "\"a\", \"b\"", "a b", "\"a\"b\""] {
+            response.insert(ETAG, not_one.parse().unwrap());
+            assert_eq!(EntityTag::of(&response), None, "{not_one}");
+        }
     }
 }

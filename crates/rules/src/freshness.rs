@@ -12,19 +12,22 @@ const LONGEST_GUESS: Duration = Duration::from_hours(24);
 
 /// The lifetime, counted from when the answer was made; `None` when nothing gives one.
 ///
-/// First what the answer says: `s-maxage`, else `max-age`, else `Expires` less `Date`. Then, for the statuses that
-/// may be given one, the policy's default; last the heuristic.
+/// First what the answer says: `s-maxage`, else `max-age`, else `Expires` less `Date`; cut short where a client may
+/// have provoked the answer. Then, for the statuses that may be given one, the policy's default; last the heuristic.
 pub(crate) fn lifetime(
     exchange: &Exchange<'_>,
     directives: &ResponseDirectives,
     policy: &Policy,
 ) -> Option<Duration> {
-    stated(exchange, directives).or_else(|| {
-        if !status::may_get_a_lifetime(exchange.status, directives.public) {
-            return None;
-        }
-        policy.default_ttl.or_else(|| guess(exchange, policy.heuristic?))
-    })
+    if let Some(stated) = stated(exchange, directives) {
+        let longest =
+            if status::can_be_provoked(exchange.status) { status::LONGEST_FAILURE } else { Duration::MAX };
+        return Some(stated.min(longest));
+    }
+    if !status::may_get_a_lifetime(exchange.status, directives.public) {
+        return None;
+    }
+    policy.default_ttl.or_else(|| guess(exchange, policy.heuristic?))
 }
 
 /// Explicit freshness (RFC 9111 §4.2.1).

@@ -8,6 +8,7 @@
 //! 9111 (caching), 5861 (stale answers), 9211 (`Cache-Status`), 9213 (targeted fields), 9651 (structured fields).
 
 mod age;
+mod cache_control;
 pub mod cache_status;
 pub mod date;
 pub mod directives;
@@ -16,6 +17,7 @@ pub mod exchange;
 mod freshness;
 pub mod hop_by_hop;
 pub mod invalidate;
+mod lifetime_from;
 mod list;
 pub mod not_stored;
 pub mod policy;
@@ -29,13 +31,11 @@ pub mod update;
 pub mod validate;
 pub mod vary;
 
-#[cfg(test)]
-mod properties;
-
 pub use cache_status::{CacheStatus, Fwd};
 pub use directives::{FieldList, RequestDirectives, ResponseDirectives};
 pub use etag::EntityTag;
 pub use exchange::Exchange;
+pub use lifetime_from::LifetimeFrom;
 pub use not_stored::NotStored;
 pub use policy::Policy;
 pub use range::{Combined, ContentRange, Ranges};

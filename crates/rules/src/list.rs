@@ -12,12 +12,18 @@ pub(crate) fn trim(mut value: &[u8]) -> &[u8] {
 
 /// The members of one field line, trimmed, without the empty ones. Commas in quoted strings do not separate.
 pub(crate) fn members(line: &[u8]) -> Members<'_> {
-    Members { rest: line }
+    Members { rest: line, escapes: true }
 }
 
-/// See [`members`].
+/// The same for entity tags, in whose quotes a backslash is a byte like any other (RFC 9110 §8.8.3).
+pub(crate) fn entity_tags(line: &[u8]) -> Members<'_> {
+    Members { rest: line, escapes: false }
+}
+
+/// See [`members`] and [`entity_tags`].
 pub(crate) struct Members<'a> {
     rest: &'a [u8],
+    escapes: bool,
 }
 
 impl<'a> Iterator for Members<'a> {
@@ -25,7 +31,7 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         while !self.rest.is_empty() {
-            let end = member_end(self.rest);
+            let end = member_end(self.rest, self.escapes);
             let member = trim(&self.rest[..end]);
             self.rest = self.rest.get(end + 1..).unwrap_or_default();
             if !member.is_empty() {
@@ -38,13 +44,13 @@ impl<'a> Iterator for Members<'a> {
 
 /// Where the first member ends. A quote that is never closed is taken for an ordinary byte: otherwise
 /// `x="a, no-store` would hide the `no-store`.
-fn member_end(list: &[u8]) -> usize {
+fn member_end(list: &[u8], escapes: bool) -> usize {
     let mut quoted = false;
     let mut escaped = false;
     for (index, byte) in list.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
+            b'\\' if quoted && escapes => escaped = true,
             b'"' => quoted = !quoted,
             b',' if !quoted => return index,
             _ => {}
@@ -59,6 +65,12 @@ mod tests {
 
     fn split(line: &str) -> Vec<String> {
         members(line.as_bytes()).map(|member| String::from_utf8_lossy(member).into_owned()).collect()
+    }
+
+    #[test]
+    fn rfc9110_8_8_3_a_backslash_escapes_nothing_in_an_entity_tag() {
+        let tags: Vec<_> = entity_tags(br#""a\", W/"b,c" ,"d""#).collect();
+        assert_eq!(tags, [&br#""a\""#[..], br#"W/"b,c""#, br#""d""#]);
     }
 
     #[test]

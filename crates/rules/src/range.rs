@@ -72,6 +72,9 @@ fn parse_spec(spec: &[u8], length: u64) -> Option<Range<u64>> {
     let (first, last) = (&spec[..dash], &spec[dash + 1..]);
     if first.is_empty() {
         let suffix = number(last)?;
+        if length == 0 && suffix > 0 {
+            return None; // satisfied by nothing, which no Content-Range can say
+        }
         return Some(length.saturating_sub(suffix)..length);
     }
     let first = number(first)?;

@@ -1,6 +1,11 @@
 //! Status: what the status code alone says about storing (RFC 9110 §15, RFC 9111 §3).
 
+use std::time::Duration;
+
 use http::StatusCode;
+
+/// The longest that an answer is fresh whose status a client may have brought about, whatever it says itself.
+pub const LONGEST_FAILURE: Duration = Duration::from_mins(1);
 
 /// Whether we know the status, as `must-understand` asks (RFC 9111 §5.2.2.3): every final status of the registry.
 ///
@@ -17,15 +22,20 @@ pub fn is_understood(status: StatusCode) -> bool {
 /// Whether a lifetime may be chosen for an answer that states none (RFC 9111 §4.2.2): its status is heuristically
 /// cacheable (RFC 9110 §15.1) or the answer is marked `public`.
 ///
-/// Never for 400, 405, 413, 414, 431 and 5xx, although the RFC would allow it for 405, 414 and 501: a client can
-/// bring these about with fields or a method that are not part of the key, and would then have poisoned the entry
-/// for everybody else.
+/// Never for one that [`can_be_provoked`], although the RFC would allow it for 405, 414 and 501.
 pub fn may_get_a_lifetime(status: StatusCode, public: bool) -> bool {
     match status.as_u16() {
-        400 | 405 | 413 | 414 | 431 | 500..=599 => false,
+        _ if can_be_provoked(status) => false,
         200 | 203 | 204 | 206 | 300 | 301 | 308 | 404 | 410 => true,
         _ => public,
     }
+}
+
+/// Whether a client can bring this status about with fields or a method that are not part of the key, and so poison
+/// the entry for everybody else: 400, 405, 413, 414, 431 and 5xx. Such answers are stored only when they say so
+/// themselves, and then for [`LONGEST_FAILURE`] at most.
+pub fn can_be_provoked(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 400 | 405 | 413 | 414 | 431 | 500..=599)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use message::Fields;
 
 use crate::date::{self, FieldDate};
 use crate::etag::{self, EntityTag};
+use crate::list;
 
 /// What a conditional request comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +89,17 @@ pub fn not_modified_matches(stored: &HeaderMap, answer_304: &HeaderMap) -> bool 
     }
 }
 
-/// `If-None-Match` (RFC 9110 §13.1.2): true when no tag listed is the stored one's. Weak comparison.
+/// `If-None-Match` (RFC 9110 §13.1.2): true when no tag listed is the stored one's, by weak comparison. `*` matches any
+/// answer, but only where it stands alone.
 fn none_match(request: Fields<'_>, response: &HeaderMap) -> bool {
-    let stored = EntityTag::of(response);
-    !etag::listed(request, &IF_NONE_MATCH)
-        .any(|tag| tag.opaque == b"*" && !tag.weak || stored.is_some_and(|stored| stored.weakly_matches(tag)))
+    let mut lines = request.all(&IF_NONE_MATCH);
+    if let (Some(line), None) = (lines.next(), lines.next())
+        && list::trim(line) == b"*"
+    {
+        return false;
+    }
+    EntityTag::of(response)
+        .is_none_or(|stored| !etag::listed(request, &IF_NONE_MATCH).any(|tag| stored.weakly_matches(tag)))
 }
 
 /// `If-Modified-Since` (RFC 9110 §13.1.3, RFC 9111 §4.3.2): true when it is one valid date and the answer has not been
