@@ -21,7 +21,7 @@ pub(crate) fn serve(listen: SocketAddr) -> ExitCode {
             std::future::pending::<()>().await;
         }
     };
-    match runtime.block_on(demo_api::serve(listener, stop)) {
+    match runtime.block_on(demo_api::serve(listener, demo_api::Counts::new(), stop)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => output::fail(error, 1),
     }

@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
-use message::{Error, Fields};
+use message::Error;
 use rules::Terms;
 
 use crate::entry::{Entry, Variant};
@@ -113,11 +113,6 @@ impl Fill {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The variant it fetches, as far as it is known.
-    pub(crate) fn variant(&self) -> Option<Variant> {
-        self.state().variant.clone()
     }
 
     /// Whether its variant is exactly this one.
@@ -355,11 +350,6 @@ impl Follower {
     /// The next piece of content.
     pub(crate) fn poll_content(&self, cx: &mut Context<'_>) -> Poll<Piece> {
         self.fill.poll_content(self.seat, cx)
-    }
-
-    /// Whether the answer on its way is for a request with these fields.
-    pub(crate) fn suits(head: &ArrivingHead, request: Fields<'_>) -> bool {
-        head.variant.as_ref().is_none_or(|variant| variant.matches(request))
     }
 }
 

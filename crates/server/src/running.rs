@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use message::{Result, Scheme};
+use message::Result;
 use plan::{CachePolicy, Plan};
 use route::Router;
 use source::HttpSource;
@@ -74,9 +74,4 @@ impl Local {
             .collect();
         Rc::new(Local { running, sources })
     }
-}
-
-/// For log lines: `http://host/path`.
-pub(crate) fn url(scheme: Scheme, authority: impl std::fmt::Display) -> String {
-    format!("{}://{authority}", scheme.as_str())
 }

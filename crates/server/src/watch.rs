@@ -24,7 +24,7 @@ impl Watch {
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // A full channel already holds the news. Reading the file is no news.
             if event.is_ok_and(|event| !event.kind.is_access()) {
-                drop(sender.try_send(()));
+                let _ = sender.try_send(());
             }
         })?;
         let folder = match file.parent() {

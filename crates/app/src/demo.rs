@@ -1,0 +1,108 @@
+//! `demo`: a slow API, fleetfoot in front of it, a short load on both, and the difference in a table.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use demo_api::{Counts, Endpoint};
+use indicatif::{ProgressBar, ProgressStyle};
+use load::{Comparison, Report, Scenario};
+use serde::Serialize;
+use server::Configuration;
+
+use crate::output;
+
+#[derive(Serialize)]
+struct Outcome {
+    direct: Report,
+    through_fleetfoot: Report,
+    throughput_gain: f64,
+    origin_fetches_direct: u64,
+    origin_fetches_through_fleetfoot: u64,
+}
+
+pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
+    match measure(Duration::from_secs(seconds), usize::from(connections)) {
+        Ok(outcome) if json => output::say_json(&outcome),
+        Ok(outcome) => show(&outcome),
+        Err(problem) => return output::fail(problem, 1),
+    }
+    ExitCode::SUCCESS
+}
+
+fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
+    let counts = Counts::new();
+    let api = start_api(counts.clone())?;
+    let fleetfoot = start_fleetfoot(api)?;
+    output::note(format!("the demo API, 200 ms slow, is at      http://{api}/cache"));
+    output::note(format!("fleetfoot, in front of it, is at      http://{fleetfoot}/cache"));
+    let fetches = || counts.of(Endpoint::Cache);
+    let direct = load(&scenario("without fleetfoot", api, duration, connections))?;
+    let origin_fetches_direct = fetches();
+    let through_fleetfoot = load(&scenario("with fleetfoot", fleetfoot, duration, connections))?;
+    let origin_fetches_through_fleetfoot = fetches() - origin_fetches_direct;
+    let comparison = Comparison { before: &direct, after: &through_fleetfoot };
+    let throughput_gain = comparison.throughput_gain();
+    Ok(Outcome { direct, through_fleetfoot, throughput_gain, origin_fetches_direct, origin_fetches_through_fleetfoot })
+}
+
+fn scenario(name: &str, address: SocketAddr, duration: Duration, connections: usize) -> Scenario {
+    Scenario { connections, duration, ..Scenario::new(name, format!("http://{address}/cache")) }
+}
+
+fn start_api(counts: Counts) -> Result<SocketAddr, String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
+    let address = listener.local_addr().map_err(|error| format!("no address: {error}"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
+    thread::spawn(move || runtime.block_on(demo_api::serve(listener, counts, std::future::pending())));
+    Ok(address)
+}
+
+fn start_fleetfoot(api: SocketAddr) -> Result<SocketAddr, String> {
+    let mut plan = plan::up(&format!("http://{api}")).map_err(|faults| faults.to_string())?;
+    plan.listen.http = vec![(Ipv4Addr::LOCALHOST, 0).into()];
+    plan.listen.admin = None;
+    let (sender, listening) = mpsc::channel();
+    thread::spawn(move || {
+        let announce = |listening: &server::Listening| drop(sender.send(Ok(listening.address)));
+        let ended = server::serve(Configuration::Fixed(Box::new(plan)), &announce);
+        if let Err(error) = ended {
+            drop(sender.send(Err(error.to_string())));
+        } else {
+            // Somebody pressed Ctrl-C, which the server took for itself.
+            std::process::exit(INTERRUPTED);
+        }
+    });
+    listening.recv().map_err(|_| "fleetfoot did not start".to_owned())?
+}
+
+/// 128 + SIGINT, what shells report.
+const INTERRUPTED: i32 = 130;
+
+fn load(scenario: &Scenario) -> Result<Report, String> {
+    let bar = ProgressBar::new(scenario.duration.as_millis() as u64).with_style(
+        ProgressStyle::with_template("{prefix:>18} {bar:40} {msg}").expect("the template above is valid"),
+    );
+    bar.set_prefix(scenario.name.clone());
+    let report = load::run_with_progress(scenario, |progress| {
+        bar.set_position((progress.share * bar.length().unwrap_or_default() as f64) as u64);
+        bar.set_message(format!("{} answers", progress.answered));
+    })
+    .map_err(|error| error.to_string())?;
+    bar.finish();
+    Ok(report)
+}
+
+fn show(outcome: &Outcome) {
+    let comparison = Comparison { before: &outcome.direct, after: &outcome.through_fleetfoot };
+    output::say(comparison.table());
+    output::say(format!(
+        "{:.0} times the throughput; the API itself answered {} requests instead of {}.",
+        outcome.throughput_gain, outcome.origin_fetches_through_fleetfoot, outcome.origin_fetches_direct
+    ));
+}

@@ -1,0 +1,271 @@
+//! Control: starts the cores, reloads on a changed file or SIGHUP, drains on SIGTERM. Runs on the main thread.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use admin::{Admin, Check, Readiness};
+use cache::Store;
+use listener::Gate;
+use message::Clock;
+use plan::Plan;
+use telemetry::{Metrics, Reading, TargetHealth};
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::{AbortHandle, spawn_local};
+
+use crate::configuration::{Configuration, Listening, StartError};
+use crate::core::{Core, Order, Shared};
+use crate::running::Running;
+use crate::sockets::Sockets;
+use crate::watch::Watch;
+
+/// Told of every address as soon as it is listened on.
+pub type Announce<'a> = &'a dyn Fn(&Listening);
+
+/// Serves until SIGTERM or SIGINT, then drains. A second signal ends at once.
+///
+/// # Errors
+/// When the configuration is wrong or the system refuses what is needed at the start. Later troubles are reported and
+/// survived.
+pub fn serve(configuration: Configuration, announce: Announce<'_>) -> Result<(), StartError> {
+    let system = |what| move |error| StartError::System(what, error);
+    let plan = configuration.load()?;
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build_local(LocalOptions::default())
+        .map_err(system("no runtime for the control thread"))?;
+    runtime.block_on(async {
+        let signals = Signals::new().map_err(system("signals cannot be received"))?;
+        let mut control = Control::start(configuration, plan, announce).await?;
+        control.run(signals).await;
+        Ok(())
+    })
+}
+
+struct Signals {
+    reload: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Signals {
+            reload: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+}
+
+struct Control<'a> {
+    configuration: Configuration,
+    announce: Announce<'a>,
+    /// Also read by the admin port's checks.
+    running: Arc<Mutex<Arc<Running>>>,
+    shared: Shared,
+    cores: Vec<Core>,
+    sockets: Sockets,
+    readiness: Arc<Readiness>,
+    admin: Option<SocketAddr>,
+    checks: Vec<AbortHandle>,
+}
+
+impl<'a> Control<'a> {
+    async fn start(configuration: Configuration, plan: Plan, announce: Announce<'a>) -> Result<Self, StartError> {
+        let admin = plan.listen.admin;
+        let shared = Shared {
+            store: Store::new(plan.memory),
+            gate: Gate::new(),
+            metrics: Metrics::new(plan.cores),
+        };
+        let running = Running::new(plan, None).map_err(StartError::Prepare)?;
+        let sockets = Sockets::default();
+        let change = sockets.prepare(&running.plan.listen, running.plan.cores)?;
+        let cores = (0..running.plan.cores)
+            .map(|number| Core::start(number, shared.clone(), Arc::clone(&running)))
+            .collect::<std::io::Result<Vec<_>>>()
+            .map_err(|error| StartError::System("a core's thread cannot be started", error))?;
+        let mut control = Control {
+            configuration,
+            announce,
+            running: Arc::new(Mutex::new(Arc::clone(&running))),
+            shared,
+            cores,
+            sockets,
+            readiness: Readiness::new(),
+            admin,
+            checks: Vec::new(),
+        };
+        control.tie_metrics();
+        if let Some(address) = admin {
+            control.start_admin(address).await?;
+        }
+        for listening in control.sockets.apply(change, &running.plan.listen, &control.cores) {
+            announce(&listening);
+        }
+        control.start_checks(&running);
+        control.shared.metrics.config_loaded(Clock::now(), true);
+        control.readiness.set_started();
+        Ok(control)
+    }
+
+    /// Gauges are read where their figures live, when somebody asks.
+    fn tie_metrics(&self) {
+        let metrics = &self.shared.metrics;
+        let tie = |reading, read: fn(&Store) -> u64| {
+            let store = Arc::clone(&self.shared.store);
+            metrics.read_from(reading, move || read(&store));
+        };
+        tie(Reading::CacheBytes, |store| store.memory.bytes());
+        tie(Reading::CacheCapacity, |store| store.memory.capacity());
+        tie(Reading::CacheKeys, |store| store.memory.keys() as u64);
+        tie(Reading::Evictions, |store| store.memory.evicted());
+        tie(Reading::Invalidations, |store| store.counters.invalidated());
+        tie(Reading::Fills, |store| store.counters.fills());
+        tie(Reading::FillsInProgress, |store| store.counters.filling());
+        tie(Reading::Coalesced, |store| store.counters.coalesced_requests());
+        tie(Reading::Stored, |store| store.counters.stored_answers().0);
+        tie(Reading::StoredBytes, |store| store.counters.stored_answers().1);
+        let gate = Arc::clone(&self.shared.gate);
+        metrics.read_from(Reading::OpenConnections, move || gate.open() as u64);
+        let counters: Vec<_> = self.cores.iter().map(|core| Arc::clone(&core.counters)).collect();
+        metrics.connections_from(move || {
+            let sum = |event| counters.iter().map(|counters| counters.get(event)).sum();
+            listener::Event::ALL.iter().map(|event| (event.word(), sum(*event))).collect()
+        });
+        let running = Arc::clone(&self.running);
+        metrics.targets_from(move || health(&current(&running)));
+    }
+
+    async fn start_admin(&self, address: SocketAddr) -> Result<(), StartError> {
+        let bound = tokio::net::TcpListener::bind(address).await.map_err(|error| StartError::Bind(address, error))?;
+        let address = bound.local_addr().map_err(|error| StartError::Bind(address, error))?;
+        let admin = Admin { metrics: Arc::clone(&self.shared.metrics), readiness: Arc::clone(&self.readiness) };
+        spawn_local(admin::serve(bound, admin, std::future::pending()));
+        (self.announce)(&Listening { kind: "admin", address });
+        Ok(())
+    }
+
+    /// Health checks run here, once for all cores; a source without a healthy target makes us not ready.
+    fn start_checks(&mut self, running: &Arc<Running>) {
+        let sources = running.plan.sources.iter().zip(&running.sources).filter(|(plan, _)| plan.health.is_some());
+        self.readiness.set_checks(sources.map(|(plan, source)| {
+            let source = Arc::clone(source);
+            Check::new(format!("source {}", plan.name), move || {
+                let healthy = source.health().iter().any(|(_, healthy)| *healthy);
+                if healthy { Ok(()) } else { Err("no healthy target".to_owned()) }
+            })
+        }));
+        self.checks.drain(..).for_each(|check| check.abort());
+        for source in running.sources.iter().cloned() {
+            self.checks.push(spawn_local(source::check_health(source)).abort_handle());
+        }
+    }
+
+    async fn run(&mut self, mut signals: Signals) {
+        let mut watch = match &self.configuration {
+            Configuration::File(path) => Watch::new(path)
+                .inspect_err(|error| tracing::warn!("the file is not watched, use SIGHUP to reload: {error}"))
+                .ok(),
+            Configuration::Fixed(_) => None,
+        };
+        loop {
+            let changed = async {
+                match &mut watch {
+                    Some(watch) => watch.changed().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = changed => self.reload(true),
+                _ = signals.reload.recv() => self.reload(false),
+                _ = signals.terminate.recv() => break,
+                _ = signals.interrupt.recv() => break,
+            }
+        }
+        tokio::select! {
+            () = self.drain() => {}
+            _ = signals.terminate.recv() => {}
+            _ = signals.interrupt.recv() => {}
+        }
+        self.shared.metrics.access_log().flush();
+    }
+
+    /// Reads the configuration again. A wrong one changes nothing and says why.
+    fn reload(&mut self, only_if_different: bool) {
+        let before = current(&self.running);
+        let plan = self.configuration.load();
+        if only_if_different && plan.as_ref().is_ok_and(|plan| *plan == *before.plan) {
+            return;
+        }
+        let outcome = plan.and_then(|plan| self.replace(plan, &before));
+        self.shared.metrics.config_loaded(Clock::now(), outcome.is_ok());
+        match outcome {
+            Ok(()) => tracing::info!("reloaded"),
+            Err(error) => tracing::error!("reload refused, everything goes on as before: {error}"),
+        }
+    }
+
+    fn replace(&mut self, mut plan: Plan, before: &Running) -> Result<(), StartError> {
+        if plan.cores != before.plan.cores {
+            tracing::warn!("`cores` changes only with a restart");
+            plan.cores = before.plan.cores;
+        }
+        if plan.listen.admin != self.admin {
+            tracing::warn!("`listen.admin` changes only with a restart");
+        }
+        let running = Running::new(plan, Some(before)).map_err(StartError::Prepare)?;
+        let change = self.sockets.prepare(&running.plan.listen, self.cores.len())?;
+        // From here on nothing can fail.
+        if running.plan.memory != before.plan.memory {
+            self.shared.store.memory.set_capacity(running.plan.memory);
+        }
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&running);
+        for core in &self.cores {
+            core.order(Order::Apply(Arc::clone(&running)));
+        }
+        for listening in self.sockets.apply(change, &running.plan.listen, &self.cores) {
+            (self.announce)(&listening);
+        }
+        self.start_checks(&running);
+        Ok(())
+    }
+
+    /// Stops accepting, lets what is under way finish, at most as long as `drain` says.
+    async fn drain(&mut self) {
+        let most = current(&self.running).plan.drain;
+        self.readiness.set_draining();
+        tracing::info!("draining: {} connections open, at most {} s", self.shared.gate.open(), most.as_secs());
+        self.cores.iter().for_each(|core| core.order(Order::Drain));
+        let finished = async {
+            while !self.cores.iter().all(|core| core.thread.is_finished()) {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        if tokio::time::timeout(most, finished).await.is_err() {
+            tracing::warn!("{} connections did not finish in time", self.shared.gate.open());
+        }
+    }
+}
+
+/// Threads end without a signal of their own; this often we look.
+const POLL: Duration = Duration::from_millis(20);
+
+fn current(running: &Mutex<Arc<Running>>) -> Arc<Running> {
+    Arc::clone(&running.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn health(running: &Running) -> Vec<TargetHealth> {
+    let sources = running.plan.sources.iter().zip(&running.sources);
+    sources
+        .flat_map(|(plan, source)| {
+            source.health().into_iter().map(|(target, healthy)| TargetHealth {
+                source: plan.name.clone(),
+                target,
+                healthy,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,109 @@
+//! Core: one thread with its own runtime, listening sockets, pools and counters. Takes its orders from `control`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use cache::Store;
+use listener::{CoreContext, Counters, Gate, Kind, Listener, Settings};
+use telemetry::{Metrics, Recorder};
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::mpsc;
+
+use crate::handler::Core as Handler;
+use crate::running::{Local, Running};
+
+/// What control tells a core.
+pub(crate) enum Order {
+    /// Go on with this plan.
+    Apply(Arc<Running>),
+    /// Listen here too.
+    Listen(SocketAddr, TcpListener, Kind),
+    /// Listen there no longer; connections go on.
+    Unlisten(SocketAddr),
+    /// Finish what is under way, then end.
+    Drain,
+}
+
+/// What all cores share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) store: Arc<Store>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// A core as control sees it.
+pub(crate) struct Core {
+    orders: mpsc::UnboundedSender<Order>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) thread: JoinHandle<()>,
+}
+
+impl Core {
+    /// Starts a core's thread with a first plan.
+    pub(crate) fn start(number: usize, shared: Shared, running: Arc<Running>) -> io::Result<Core> {
+        // Unbounded, yet never long: control sends a handful of orders per reload.
+        let (orders, received) = mpsc::unbounded_channel();
+        let counters = Counters::new();
+        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+        drop(runtime?);
+        let counters_there = Arc::clone(&counters);
+        let thread = std::thread::Builder::new().name(format!("core-{number}")).spawn(move || {
+            // Built here, since a local runtime stays on its thread. That it can be built was just tried.
+            let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+            match runtime {
+                Ok(runtime) => runtime.block_on(run(number, shared, counters_there, running, received)),
+                Err(error) => tracing::error!("core {number} has no runtime: {error}"),
+            }
+        })?;
+        Ok(Core { orders, counters, thread })
+    }
+
+    /// Sends an order. A core that has ended needs none.
+    pub(crate) fn order(&self, order: Order) {
+        drop(self.orders.send(order));
+    }
+}
+
+async fn run(
+    number: usize,
+    shared: Shared,
+    counters: Arc<Counters>,
+    running: Arc<Running>,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+) {
+    let recorder = Rc::new(Recorder::new(Arc::clone(&shared.metrics), number, running.plan.access_log));
+    let settings = Settings::from(&*running.plan);
+    let handler = Rc::new(Handler {
+        store: shared.store,
+        local: RefCell::new(Local::new(running, None)),
+        recorder: Rc::clone(&recorder),
+    });
+    let context = CoreContext::new(Rc::clone(&handler), settings, shared.gate, counters);
+    let mut listeners = HashMap::new();
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Apply(running) => {
+                recorder.set_access_log(running.plan.access_log);
+                context.apply(Settings::from(&*running.plan));
+                let next = Local::new(running, Some(&handler.local.borrow()));
+                handler.local.replace(next);
+            }
+            Order::Listen(address, socket, kind) => match Listener::start(socket, kind, context.clone()) {
+                Ok(listener) => drop(listeners.insert(address, listener)),
+                Err(error) => tracing::error!("core {number} cannot listen on {address}: {error}"),
+            },
+            Order::Unlisten(address) => {
+                if let Some(listener) = listeners.remove(&address) {
+                    listener.stop().await;
+                }
+            }
+            Order::Drain => return context.drain().await,
+        }
+    }
+}
