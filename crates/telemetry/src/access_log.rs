@@ -176,9 +176,10 @@ impl Shared {
 struct Buffers([Mutex<Vec<u8>>; 2]);
 
 impl Buffers {
-    /// A buffer that the writer is not holding; `None` only when it moved on from one to the other in between.
+    /// A buffer that the writer is not holding. A third try, because it may move on from the first to the second while
+    /// we do the same; it does not come back to the first before it has written.
     fn free(&self) -> Option<MutexGuard<'_, Vec<u8>>> {
-        self.0.iter().find_map(|buffer| match buffer.try_lock() {
+        self.0.iter().cycle().take(3).find_map(|buffer| match buffer.try_lock() {
             Ok(buffer) => Some(buffer),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,

@@ -149,6 +149,9 @@ impl Formatter for EscapeControls {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        if fragment.bytes().all(|byte| byte < 0x7f) {
+            return writer.write_all(fragment.as_bytes());
+        }
         let mut rest = fragment;
         while let Some(at) = rest.find(is_awkward) {
             let (before, from) = rest.split_at(at);

@@ -10,8 +10,9 @@ use crate::counter::Counter;
 /// Pairs counted apart; whatever comes when the table is full is counted under one more, `other`.
 const SLOTS: usize = 96;
 
-/// A `fwd` word and a detail, empty when there is none.
-pub(crate) type Reason = (&'static str, &'static str);
+/// A `fwd` word and a detail. Not an empty detail for none: comparing empty literals, which point nowhere, was measured
+/// at 150 ns on a machine whose `memcmp` uses masked loads.
+pub(crate) type Reason = (&'static str, Option<&'static str>);
 
 /// Counts by reason; see the module.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Reasons {
         self.slots
             .iter()
             .map_while(|(key, count)| key.get().map(|reason| (*reason, count.get())))
-            .chain((other > 0).then_some((("other", ""), other)))
+            .chain((other > 0).then_some((("other", None), other)))
     }
 }
 
@@ -55,11 +56,11 @@ mod tests {
     #[test]
     fn counts_each_pair_apart() {
         let reasons = Reasons::default();
-        for reason in [("miss", ""), ("stale", "late"), ("miss", ""), ("miss", "late")] {
+        for reason in [("miss", None), ("stale", Some("late")), ("miss", None), ("miss", Some("late"))] {
             reasons.add(reason);
         }
         let counts: Vec<_> = reasons.counts().collect();
-        assert_eq!(counts, [(("miss", ""), 2), (("stale", "late"), 1), (("miss", "late"), 1)]);
+        assert_eq!(counts, [(("miss", None), 2), (("stale", Some("late")), 1), (("miss", Some("late")), 1)]);
     }
 
     #[test]
@@ -67,9 +68,9 @@ mod tests {
         let reasons = Reasons::default();
         let details: Vec<&'static str> = (0..SLOTS + 3).map(|n| &*n.to_string().leak()).collect();
         for detail in details {
-            reasons.add(("miss", detail));
+            reasons.add(("miss", Some(detail)));
         }
         assert_eq!(reasons.counts().count(), SLOTS + 1);
-        assert_eq!(reasons.counts().last(), Some((("other", ""), 3)));
+        assert_eq!(reasons.counts().last(), Some((("other", None), 3)));
     }
 }

@@ -49,7 +49,7 @@ impl Recorder {
             core.source.record(source_time);
         }
         if let Some((fwd, status)) = exchange.cache.and_then(|status| Some((status.fwd?, status))) {
-            core.reasons.add((fwd.word(), status.detail.unwrap_or("")));
+            core.reasons.add((fwd.word(), status.detail));
         }
         if let Some(error) = exchange.error {
             core.count_error(error);

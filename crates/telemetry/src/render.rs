@@ -147,8 +147,9 @@ impl Out<'_> {
                 "forwarded",
                 "Requests not answered from the cache, by RFC 9211's reason, and more where known",
             ),
-            sums.into_iter()
-                .map(|((reason, detail), count)| ([("reason", reason), ("detail", detail)], count)),
+            sums.into_iter().map(|((reason, detail), count)| {
+                ([("reason", reason), ("detail", detail.unwrap_or(""))], count)
+            }),
         )
     }
 
