@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use http::Method;
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::CachePolicy;
-use rules::{CacheStatus, Fwd, RequestDirectives};
+use rules::{CacheStatus, Fwd, Ranges, RequestDirectives, Reuse};
 use tokio::sync::oneshot;
 
 use crate::entry::{Entry, Variant};
@@ -77,14 +77,21 @@ impl<C: Call> Caching<'_, C> {
                 Answer::stored(&request.view(), &entry, CacheStatus::hit(entry.terms().fresh_for(now)))
             }
             Found::Ask { .. } if directives.only_if_cached => {
-                let error = Error::new(Kind::OnlyIfCached, "nothing usable is stored and only-if-cached forbids asking");
+                let error = Error::new(
+                    Kind::OnlyIfCached,
+                    "nothing usable is stored and only-if-cached forbids asking",
+                );
                 Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
             }
-            Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => self.head(request, stale, fwd).await,
+            Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => {
+                self.head(request, stale, fwd).await
+            }
             Found::Ask { .. } if directives.no_store => {
                 self.pass(request, CacheStatus::forward(Fwd::Request).because("no-store")).await
             }
-            Found::Ask { stale: None, fwd, .. } if interest.range() => self.range(request, fwd).await,
+            Found::Ask { stale: None, fwd, .. } if interest.range() => {
+                self.range(Ask { request, interest, directives, stale: None, fwd }).await
+            }
             Found::Ask { stale, fwd, vary } => {
                 let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, request.view().fields));
                 let ask = Ask { request, interest, directives, stale, fwd };
@@ -115,16 +122,40 @@ impl<C: Call> Caching<'_, C> {
         let asked = request.head_only();
         let answer = self.pass(request, CacheStatus::forward(fwd)).await;
         if let (Some(entry), Ok(response)) = (stored, &answer.outcome) {
-            if response.status == entry.status() && !rules::update::head_agrees(&entry.fields(), &response.fields) {
+            if response.status == entry.status()
+                && !rules::update::head_agrees(&entry.fields(), &response.fields)
+            {
                 self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
             }
         }
         answer
     }
 
-    /// A part of something not stored: asked for as it is, since fetching the whole may cost far more than it brings.
-    async fn range(&self, request: Request, fwd: Fwd) -> Answer {
-        self.pass(request, CacheStatus::forward(fwd).because("range")).await
+    /// A part of something not stored whole: from the stored stretch, or asked for as it is, since fetching the whole
+    /// may cost far more than it brings.
+    async fn range(&self, ask: Ask) -> Answer {
+        match self.from_part(&ask) {
+            Some(answer) => answer,
+            None => self.lead(Fill::new(None), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
+        }
+    }
+
+    fn from_part(&self, ask: &Ask) -> Option<Answer> {
+        let now = Clock::now();
+        let view = ask.request.view();
+        let resource = self.store.memory.get(&KeyView::of(&view))?;
+        let part = resource.part().filter(|part| part.matches(view.fields))?;
+        let reuse = part.terms().reuse(&ask.directives, ask.interest.authorization(), now);
+        if reuse != Reuse::Fresh || !rules::range::if_range(view.fields, part.fields()) {
+            return None;
+        }
+        let Ranges::Of(ranges) = rules::range::ranges(view.fields, part.complete()) else { return None };
+        let [wanted] = ranges.as_slice() else { return None };
+        let bytes = part.slice(wanted)?;
+        let age = part.terms().age(now);
+        let response = response::from_part(part.fields().clone(), wanted, part.complete(), bytes, age);
+        let outcome = Ok(response::conditional(&view, response));
+        Some(Answer { outcome, status: CacheStatus::hit(part.terms().fresh_for(now)), waited: None })
     }
 
     /// Asks the origin behind the client's back (RFC 5861 §3), unless somebody does already.
@@ -137,13 +168,22 @@ impl<C: Call> Caching<'_, C> {
         }
     }
 
-    fn start(&self, fill: Arc<Fill>, request: Request, stale: Option<Arc<Entry>>, leader: Option<oneshot::Sender<Own>>) {
+    fn start(
+        &self,
+        fill: Arc<Fill>,
+        request: Request,
+        stale: Option<Arc<Entry>>,
+        leader: Option<oneshot::Sender<Own>>,
+    ) {
+        // A range is asked for only where nothing is stored that a whole answer could refresh.
+        let ranged = stale.is_none() && leader.is_some() && request.fields.contains_key(http::header::RANGE);
         let filler = Filler {
             store: Arc::clone(self.store),
             call: self.call.clone(),
             policy: Arc::clone(self.policy),
             key: KeyView::of(&request.view()).to_key(),
             fill,
+            ranged,
             stale,
         };
         tokio::task::spawn_local(filler.run(request, leader));
@@ -263,7 +303,12 @@ fn other_variant(variant: Option<&Variant>, request: &RequestView<'_>) -> Option
 }
 
 /// A follower's answer while the content is still arriving.
-fn arriving(request: &RequestView<'_>, follower: Follower, head: &ArrivingHead, status: CacheStatus) -> Answer {
+fn arriving(
+    request: &RequestView<'_>,
+    follower: Follower,
+    head: &ArrivingHead,
+    status: CacheStatus,
+) -> Answer {
     let status = status.answered(head.status);
     let mut fields = head.fields.clone();
     let age = head.terms.age(Clock::now());
@@ -287,7 +332,8 @@ fn failed(
     let allowed = stale.filter(|entry| {
         let terms = entry.terms();
         terms.may_serve_on_error(directives, now)
-            || (error.as_ref().is_some_and(Error::is_disconnection) && terms.may_serve_disconnected(directives, now))
+            || (error.as_ref().is_some_and(Error::is_disconnection)
+                && terms.may_serve_disconnected(directives, now))
     });
     match (allowed, error) {
         (Some(entry), _) => {

@@ -43,8 +43,16 @@ impl Variant {
 
 impl Entry {
     /// Puts an entry together. `fields` are those fit for storing (`rules::storable_fields`).
-    pub fn new(status: StatusCode, fields: &HeaderMap, body: Bytes, terms: Terms, variant: Option<Variant>) -> Self {
-        let mut head = Vec::with_capacity(64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>());
+    pub fn new(
+        status: StatusCode,
+        fields: &HeaderMap,
+        body: Bytes,
+        terms: Terms,
+        variant: Option<Variant>,
+    ) -> Self {
+        let mut head = Vec::with_capacity(
+            64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>(),
+        );
         http1::write_status_line(&mut head, status);
         for (name, value) in fields {
             if name != AGE && name != CONTENT_LENGTH {

@@ -148,7 +148,8 @@ impl Fill {
     /// More content is here; tells how much there is in all.
     pub(crate) fn extend(&self, data: &[u8]) -> u64 {
         let mut state = self.state();
-        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase else {
+        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase
+        else {
             return 0;
         };
         bytes.extend_from_slice(data);
@@ -168,7 +169,8 @@ impl Fill {
     pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut state = self.state();
         let Some(slowest) = state.slowest() else { return Poll::Ready(false) };
-        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase else {
+        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase
+        else {
             return Poll::Ready(false);
         };
         bytes.advance((slowest - *start) as usize);
@@ -216,7 +218,9 @@ impl Fill {
     pub(crate) fn abandon(&self, error: Error) {
         let mut state = self.state();
         match &mut state.phase {
-            Phase::Asking => state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None }),
+            Phase::Asking => {
+                state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None })
+            }
             Phase::Arriving(arrival) if arrival.end.is_none() => arrival.end = Some(Err(error)),
             Phase::Arriving(_) | Phase::Settled(_) => return,
         }
@@ -252,7 +256,9 @@ impl Fill {
                 Poll::Pending
             }
             // Whoever comes after the beginning is gone cannot follow.
-            Phase::Arriving(arrival) if !arrival.whole && state.seats[seat].read == 0 && arrival.start() > 0 => {
+            Phase::Arriving(arrival)
+                if !arrival.whole && state.seats[seat].read == 0 && arrival.start() > 0 =>
+            {
                 Poll::Ready(News::Settled(Settled::Alone))
             }
             Phase::Arriving(arrival) => Poll::Ready(News::Arriving(Arc::clone(&arrival.head))),
@@ -310,7 +316,8 @@ impl Arrival {
     /// The next piece for a reader who has read so much. Small content is copied out of the growing buffer, since
     /// handing out slices of it would pin every buffer it grows through; complete content is shared.
     fn piece(&self, read: u64) -> Option<Bytes> {
-        let offset = read.checked_sub(self.start()).expect("the window starts at the slowest reader") as usize;
+        let offset =
+            read.checked_sub(self.start()).expect("the window starts at the slowest reader") as usize;
         let bytes = match &self.content {
             Content::Growing { bytes, .. } => {
                 let end = bytes.len().min(offset + PIECE);

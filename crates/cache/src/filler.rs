@@ -8,16 +8,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use http::StatusCode;
+use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
-use rules::{Exchange, RequestDirectives, ResponseDirectives, Terms};
+use rules::{ContentRange, Exchange, RequestDirectives, ResponseDirectives, Terms};
 use tokio::sync::oneshot;
 
 use crate::entry::{Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
 use crate::key::Key;
+use crate::partial_body::{KeptPart, PartialBody};
 use crate::store::Store;
 
 /// What the leader gets that followers do not: the answer's own head, with fields that may not be shared.
@@ -36,6 +38,8 @@ pub(crate) struct Filler<C> {
     pub(crate) fill: Arc<Fill>,
     /// What is stored already, to be confirmed or replaced.
     pub(crate) stale: Option<Arc<Entry>>,
+    /// Ask for the client's range rather than the whole; then nobody follows.
+    pub(crate) ranged: bool,
 }
 
 /// An answer with the moments around it.
@@ -48,12 +52,15 @@ struct Answered {
 impl<C: Call> Filler<C> {
     /// Fetches and shares. `leader` is where the one who started it waits, if anybody does.
     pub(crate) async fn run(self, request: Request, leader: Option<oneshot::Sender<Own>>) {
-        let duty = Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
+        let duty =
+            Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
         self.store.counters.fill_started();
         let asked = request.head_only();
         match self.ask(request, &asked).await {
             Err(error) => self.failed(Some(error)),
-            Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => self.failed(None),
+            Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => {
+                self.failed(None)
+            }
             Ok(answered) => self.answered(answered, &asked, leader).await,
         }
         drop(duty);
@@ -63,20 +70,30 @@ impl<C: Call> Filler<C> {
     /// hold is asked again without any (RFC 9111 §4.3.4).
     async fn ask(&self, mut request: Request, asked: &Request) -> Result<Answered, Error> {
         let stored = self.stale.as_ref().map(|entry| entry.fields());
+        let range = self.range_of(&request.fields);
         match &stored {
             Some(stored) => drop(rules::validate::add_validators(stored, &mut request.fields)),
             None => rules::validate::remove_conditions(&mut request.fields),
         }
+        request.fields.extend(range);
         let answered = self.send(request).await?;
         if answered.response.status != StatusCode::NOT_MODIFIED {
             return Ok(answered);
         }
-        if stored.is_some_and(|stored| rules::validate::not_modified_matches(&stored, &answered.response.fields)) {
+        if stored
+            .is_some_and(|stored| rules::validate::not_modified_matches(&stored, &answered.response.fields))
+        {
             return Ok(answered);
         }
         let mut again = asked.head_only();
         rules::validate::remove_conditions(&mut again.fields);
         self.send(again).await
+    }
+
+    /// `Range` and `If-Range`, where they are to be asked for.
+    fn range_of(&self, fields: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+        let names = if self.ranged { [RANGE, IF_RANGE].as_slice() } else { &[] };
+        names.iter().filter_map(|name| Some((name.clone(), fields.get(name)?.clone()))).collect()
     }
 
     async fn send(&self, request: Request) -> Result<Answered, Error> {
@@ -89,7 +106,9 @@ impl<C: Call> Filler<C> {
     }
 
     fn may_serve_on_error(&self) -> bool {
-        self.stale.as_ref().is_some_and(|e| e.terms().may_serve_on_error(&RequestDirectives::default(), Clock::now()))
+        self.stale
+            .as_ref()
+            .is_some_and(|e| e.terms().may_serve_on_error(&RequestDirectives::default(), Clock::now()))
     }
 
     /// The origin gave nothing usable: those whose directives allow it may get the stale entry.
@@ -111,6 +130,10 @@ impl<C: Call> Filler<C> {
         if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
             return self.confirmed(stale, &exchange);
         }
+        if response.status == StatusCode::PARTIAL_CONTENT {
+            let kept = self.kept_part(&exchange, &response.body);
+            return self.partial(answered.response, kept, leader);
+        }
         let terms = match self.terms(&exchange, &response.body) {
             Ok(terms) => terms,
             Err(reason) => return self.not_shared(answered.response, reason, leader),
@@ -131,6 +154,50 @@ impl<C: Call> Filler<C> {
             return Err("too-large");
         }
         Terms::of(exchange, &self.policy.rules).map_err(|reason| reason.word())
+    }
+
+    /// What is needed to keep a 206's content once it is complete; else why it is not kept.
+    fn kept_part(&self, exchange: &Exchange<'_>, body: &Body) -> Result<KeptPart, &'static str> {
+        let complete = ContentRange::of(exchange.response).and_then(|range| range.complete);
+        let length = body.exact_length().ok_or("unknown-length")?;
+        if complete.is_none_or(|complete| complete.max(length) > self.policy.max_body) {
+            return Err("too-large");
+        }
+        let terms = Terms::of_partial(exchange, &self.policy.rules).map_err(|reason| reason.word())?;
+        let directives = ResponseDirectives::of(exchange.response, &self.policy.rules.targeted);
+        Ok(KeptPart {
+            store: Arc::clone(&self.store),
+            key: self.key.clone(),
+            fill: Arc::clone(&self.fill),
+            most_variants: self.policy.max_variants,
+            fields: rules::storable_fields(
+                exchange.response,
+                &directives,
+                self.policy.rules.store_set_cookie,
+            ),
+            terms,
+            variant: variant_of(exchange),
+        })
+    }
+
+    /// A part: the leader's, who asked for it; kept when it has arrived in full.
+    fn partial(
+        &self,
+        response: Response,
+        kept: Result<KeptPart, &'static str>,
+        leader: Option<oneshot::Sender<Own>>,
+    ) {
+        self.leave_table();
+        self.fill.settle(Settled::Alone);
+        let Some(leader) = leader else { return };
+        let own = match kept {
+            Err(reason) => Own { response, stored: Err(reason) },
+            Ok(kept) => {
+                let body = Body::stream(PartialBody::new(response.body, kept));
+                Own { response: Response { body, ..response }, stored: Ok(()) }
+            }
+        };
+        drop(leader.send(own));
     }
 
     /// A 304: the stored answer is good again, with the fields it brought (RFC 9111 §4.3.4).
@@ -169,7 +236,12 @@ impl<C: Call> Filler<C> {
     }
 
     /// Shares the content as it comes, and stores it once it is complete.
-    async fn stream(&self, response: Response, head: Arc<ArrivingHead>, leader: Option<oneshot::Sender<Own>>) {
+    async fn stream(
+        &self,
+        response: Response,
+        head: Arc<ArrivingHead>,
+        leader: Option<oneshot::Sender<Own>>,
+    ) {
         self.fill.arrive(Arc::clone(&head));
         let Response { status, fields, mut body } = response;
         if let Some(leader) = leader {
@@ -199,7 +271,9 @@ impl<C: Call> Filler<C> {
                 None => break,
             }
             if outgrown && !poll_fn(|cx| self.fill.poll_room(cx)).await {
-                return self.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
+                return self
+                    .fill
+                    .break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
             }
         }
         if let Some(body) = self.fill.complete(trailers) {

@@ -28,7 +28,10 @@ const SHARDS: usize = 16;
 
 impl Fills {
     pub(crate) fn new() -> Self {
-        Fills { shards: std::array::from_fn(|_| Mutex::default()), hasher: foldhash::fast::RandomState::default() }
+        Fills {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            hasher: foldhash::fast::RandomState::default(),
+        }
     }
 
     fn shard(&self, key: &KeyView<'_>) -> MutexGuard<'_, HashMap<Key, Vec<Arc<Fill>>>> {
@@ -74,6 +77,9 @@ impl Fills {
 
     /// Fetches in progress.
     pub(crate) fn len(&self) -> usize {
-        self.shards.iter().map(|s| s.lock().unwrap_or_else(PoisonError::into_inner).values().map(Vec::len).sum::<usize>()).sum()
+        self.shards
+            .iter()
+            .map(|s| s.lock().unwrap_or_else(PoisonError::into_inner).values().map(Vec::len).sum::<usize>())
+            .sum()
     }
 }

@@ -21,7 +21,9 @@ const UPGRADE: u16 = 1 << 5;
 impl Interest {
     pub(crate) fn of(fields: Fields<'_>) -> Self {
         match fields {
-            Fields::Wire(lines) => Interest(lines.iter().fold(0, |all, line| all | interest_in(line.name.as_bytes()))),
+            Fields::Wire(lines) => {
+                Interest(lines.iter().fold(0, |all, line| all | interest_in(line.name.as_bytes())))
+            }
             Fields::Map(map) => Interest::in_map(map),
         }
     }

@@ -13,6 +13,8 @@ mod interest;
 mod key;
 mod lookup;
 mod memory;
+mod part;
+mod partial_body;
 mod resource;
 mod store;
 
@@ -20,5 +22,6 @@ pub use answer::{Answer, Caching};
 pub use entry::{Entry, Variant};
 pub use key::{Key, KeyView};
 pub use memory::Memory;
+pub use part::Part;
 pub use resource::Resource;
 pub use store::{Counters, Store};

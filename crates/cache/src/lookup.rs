@@ -41,6 +41,8 @@ pub(crate) fn find(
             let fwd = if entry.terms().is_fresh(now) { Fwd::Request } else { Fwd::Stale };
             Found::Ask { stale: Some(entry), fwd, vary: resource.vary().to_vec() }
         }
-        Reuse::NotForThisRequest => Found::Ask { stale: None, fwd: Fwd::Request, vary: resource.vary().to_vec() },
+        Reuse::NotForThisRequest => {
+            Found::Ask { stale: None, fwd: Fwd::Request, vary: resource.vary().to_vec() }
+        }
     }
 }

@@ -11,6 +11,7 @@ use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
 use crate::key::{Key, KeyView};
+use crate::part::Part;
 use crate::resource::Resource;
 
 /// The memory tier. Shared between cores behind an `Arc`.
@@ -79,6 +80,14 @@ impl Memory {
             None => Resource::One(entry),
         };
         self.table.insert(key.to_key(), resource);
+    }
+
+    /// Stores a stretch, unless something whole is there.
+    pub(crate) fn put_part(&self, key: &KeyView<'_>, part: Arc<Part>) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.table.peek(key).is_none_or(|resource| resource.part().is_some()) {
+            self.table.insert(key.to_key(), Resource::Part(part));
+        }
     }
 
     /// Removes one entry, if it is still there.

@@ -6,6 +6,7 @@ use http::header::HeaderName;
 use message::Fields;
 
 use crate::entry::Entry;
+use crate::part::Part;
 
 /// The entries of one key. A clone costs one reference count.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub enum Resource {
     One(Arc<Entry>),
     /// Variants, newest first.
     Many(Arc<[Arc<Entry>]>),
+    /// Nothing whole, but a stretch of it.
+    Part(Arc<Part>),
 }
 
 impl Resource {
@@ -21,6 +24,15 @@ impl Resource {
         match self {
             Resource::One(entry) => std::slice::from_ref(entry),
             Resource::Many(entries) => entries,
+            Resource::Part(_) => &[],
+        }
+    }
+
+    /// The stored stretch, where that is all there is.
+    pub fn part(&self) -> Option<&Arc<Part>> {
+        match self {
+            Resource::Part(part) => Some(part),
+            Resource::One(_) | Resource::Many(_) => None,
         }
     }
 
@@ -47,7 +59,8 @@ impl Resource {
 
     /// This resource without `entry`; `None` when nothing is left.
     pub fn without(&self, entry: &Arc<Entry>) -> Option<Resource> {
-        let mut entries: Vec<_> = self.entries().iter().filter(|other| !Arc::ptr_eq(other, entry)).cloned().collect();
+        let mut entries: Vec<_> =
+            self.entries().iter().filter(|other| !Arc::ptr_eq(other, entry)).cloned().collect();
         match entries.len() {
             0 => None,
             1 => entries.pop().map(Resource::One),
@@ -57,6 +70,6 @@ impl Resource {
 
     /// Bytes of all its entries.
     pub fn cost(&self) -> usize {
-        self.entries().iter().map(|entry| entry.cost()).sum()
+        self.part().map_or_else(|| self.entries().iter().map(|entry| entry.cost()).sum(), |part| part.cost())
     }
 }

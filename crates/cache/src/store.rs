@@ -42,7 +42,12 @@ impl Store {
     /// The entry that answers this request right now, without asking anybody. Allocates nothing.
     ///
     /// Conditional and range requests are left to the longer way: their answers are not the entry's head.
-    pub fn fresh(&self, request: &RequestView<'_>, policy: &CachePolicy, now: Timestamp) -> Option<Arc<Entry>> {
+    pub fn fresh(
+        &self,
+        request: &RequestView<'_>,
+        policy: &CachePolicy,
+        now: Timestamp,
+    ) -> Option<Arc<Entry>> {
         let interest = Interest::of(request.fields);
         if interest.shapes_the_answer() || interest.skips_lookup() {
             return None;

@@ -33,7 +33,8 @@ pub fn failure(error: &Error) -> Response {
     let fields = &mut response.fields;
     fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    fields.insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(error.kind().word()));
+    fields
+        .insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(error.kind().word()));
     match error.kind() {
         Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget => {
             fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));

@@ -8,4 +8,4 @@ mod multipart;
 mod stored;
 
 pub use failure::{failure, status_of};
-pub use stored::{conditional, from_stored, write_fresh_head};
+pub use stored::{conditional, from_part, from_stored, write_fresh_head};

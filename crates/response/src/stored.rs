@@ -1,7 +1,10 @@
 //! Stored: a stored answer as a response: at once as bytes, or as 200, 206, 304 or 416 by what the request asks.
 
 use bytes::Bytes;
-use http::header::{ACCEPT_RANGES, AGE, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, DATE, ETAG, EXPIRES, VARY};
+use http::header::{
+    ACCEPT_RANGES, AGE, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, DATE, ETAG, EXPIRES,
+    VARY,
+};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Body, RequestView, Response};
 use rules::{CacheStatus, Ranges, Verdict};
@@ -29,7 +32,8 @@ pub fn from_stored(
 ) -> Response {
     fields.insert(AGE, HeaderValue::from(age));
     let whole = Response { status, fields, body: body.clone().into() };
-    let mut response = match rules::validate::evaluate(request.method, request.fields, status, &whole.fields) {
+    let mut response = match rules::validate::evaluate(request.method, request.fields, status, &whole.fields)
+    {
         Verdict::Proceed => ranged(request, whole, body),
         Verdict::NotModified => not_modified(whole),
         Verdict::PreconditionFailed => Response::new(StatusCode::PRECONDITION_FAILED),
@@ -91,6 +95,20 @@ fn partial(mut whole: Response, body: &Bytes, ranges: &[std::ops::Range<u64>]) -
         several => multipart::byteranges(&mut whole.fields, body, several).into(),
     };
     whole
+}
+
+/// 206 from a stored part of a whole of `complete` bytes.
+pub fn from_part(
+    mut fields: HeaderMap,
+    range: &std::ops::Range<u64>,
+    complete: u64,
+    bytes: Bytes,
+    age: u32,
+) -> Response {
+    fields.remove(CONTENT_LENGTH);
+    fields.insert(AGE, HeaderValue::from(age));
+    fields.insert(CONTENT_RANGE, content_range(range, complete as usize));
+    Response { status: StatusCode::PARTIAL_CONTENT, fields, body: bytes.into() }
 }
 
 /// `bytes 0-9/100`.

@@ -79,7 +79,8 @@ fn a_private_answer_reaches_its_asker_only_and_the_others_ask_at_once() {
         origin.will(first).will(second).will(third);
         let leader = origin.spawn(request(Method::GET, "/me", &[]));
         settle().await;
-        let followers = [origin.spawn(request(Method::GET, "/me", &[])), origin.spawn(request(Method::GET, "/me", &[]))];
+        let followers =
+            [origin.spawn(request(Method::GET, "/me", &[])), origin.spawn(request(Method::GET, "/me", &[]))];
         settle().await;
         assert_eq!(origin.times_asked(), 1);
         gate.send(()).unwrap();

@@ -21,7 +21,11 @@ fn a_successful_write_forgets_its_target_and_what_it_names() {
         origin.will(Reply::new(200, FRESH, "new")).will(Reply::new(200, FRESH, "new"));
         assert_eq!(origin.get("/a", &[]).await.text(), "new");
         assert_eq!(origin.get("/b", &[]).await.text(), "new");
-        assert_eq!(origin.get("/c", &[]).await.text(), "old", "another origin's pages are not theirs to forget");
+        assert_eq!(
+            origin.get("/c", &[]).await.text(),
+            "old",
+            "another origin's pages are not theirs to forget"
+        );
     });
 }
 

@@ -3,5 +3,6 @@
 mod coalescing;
 mod forgetting;
 mod origin;
+mod parts;
 mod revalidation;
 mod variants;

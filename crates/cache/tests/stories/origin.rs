@@ -18,9 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Runs a story on a core of its own, with time standing still unless everybody waits.
 pub(crate) fn story<F: Future<Output = ()>>(tell: impl FnOnce() -> F) {
-    let runtime =
-        Builder::new_current_thread().enable_time().start_paused(true).build_local(LocalOptions::default()).unwrap();
-    runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_secs(60), tell()).await.unwrap() });
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build_local(LocalOptions::default())
+        .unwrap();
+    runtime
+        .block_on(async { tokio::time::timeout(std::time::Duration::from_secs(60), tell()).await.unwrap() });
 }
 
 /// One step of the script: waits for its gate, if any, then answers.
@@ -119,7 +123,11 @@ impl Origin {
 impl Call for Origin {
     async fn call(&self, request: Request) -> Result<Response> {
         self.asked.borrow_mut().push(request.head_only());
-        let reply = self.script.borrow_mut().pop_front().expect("the origin was asked more often than the story says");
+        let reply = self
+            .script
+            .borrow_mut()
+            .pop_front()
+            .expect("the origin was asked more often than the story says");
         if let Some(gate) = reply.gate {
             gate.await.ok();
         }
@@ -153,9 +161,7 @@ async fn told(answer: Answer) -> Told {
             let body = body.map(|b| String::from_utf8(b.to_bytes().to_vec()).unwrap()).map_err(|e| e.kind());
             Told { status: status.as_u16(), fields, body, cache }
         }
-        Err(error) => {
-            Told { status: 0, fields: HeaderMap::new(), body: Err(error.kind()), cache }
-        }
+        Err(error) => Told { status: 0, fields: HeaderMap::new(), body: Err(error.kind()), cache },
     }
 }
 

@@ -115,7 +115,11 @@ fn an_error_status_is_bridged_only_where_stale_if_error_allows() {
 fn an_answer_that_forbids_storing_drives_out_the_stored_one() {
     story(|| async {
         let origin = Origin::new(CachePolicy::default());
-        origin.will(Reply::new(200, STALE, "old")).will(Reply::new(200, &[("cache-control", "no-store")], "secret"));
+        origin.will(Reply::new(200, STALE, "old")).will(Reply::new(
+            200,
+            &[("cache-control", "no-store")],
+            "secret",
+        ));
         origin.get("/", &[]).await;
         assert_eq!(origin.get("/", &[]).await.text(), "secret");
         assert_eq!(origin.store.memory.keys(), 0);

@@ -1,0 +1,118 @@
+//! Part: one stretch of an answer that is not stored whole (RFC 9111 §3.3, §3.4).
+//!
+//! Made from a 206, joined with later ones of the same strong validator, and turned into an entry once nothing is
+//! missing. One stretch per key: parts with a gap between them replace each other.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use rules::{Combined, ContentRange, Terms};
+
+use crate::entry::{Entry, Variant};
+
+/// A stored stretch.
+#[derive(Debug)]
+pub struct Part {
+    /// As of the latest 206; its `Content-Range` is that of `bytes`.
+    fields: HeaderMap,
+    bytes: Bytes,
+    range: Range<u64>,
+    complete: u64,
+    terms: Terms,
+    variant: Option<Variant>,
+}
+
+/// What a new part makes of what is stored.
+#[derive(Debug)]
+pub(crate) enum Joined {
+    /// Still a stretch.
+    Part(Part),
+    /// Everything.
+    Whole(Entry),
+}
+
+impl Part {
+    /// From a 206's storable fields and its whole content; `None` when they contradict each other.
+    pub(crate) fn new(
+        fields: HeaderMap,
+        bytes: Bytes,
+        terms: Terms,
+        variant: Option<Variant>,
+    ) -> Option<Part> {
+        let ContentRange { bytes: Some(range), complete: Some(complete) } = ContentRange::of(&fields)? else {
+            return None;
+        };
+        let consistent = range.end - range.start == bytes.len() as u64 && range.end <= complete;
+        consistent.then_some(Part { fields, bytes, range, complete, terms, variant })
+    }
+
+    /// This part joined with the one stored before, where both are surely of the same bytes.
+    pub(crate) fn join(mut self, before: Option<&Part>) -> Joined {
+        if let Some(before) = before.filter(|before| before.variant == self.variant) {
+            match rules::range::combine(&before.fields, &self.fields) {
+                Combined::Never => {}
+                Combined::Part(range) => self.grow(before, range),
+                Combined::Whole(complete) => self.grow(before, 0..complete),
+            }
+        }
+        if self.range == (0..self.complete) { Joined::Whole(self.into_entry()) } else { Joined::Part(self) }
+    }
+
+    /// The newer bytes win where both have some; they are the same anyway, or the validator lies.
+    fn grow(&mut self, before: &Part, range: Range<u64>) {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        for part in [before, &*self] {
+            let start = (part.range.start - range.start) as usize;
+            bytes[start..start + part.bytes.len()].copy_from_slice(&part.bytes);
+        }
+        self.bytes = bytes.into();
+        let content_range = format!("bytes {}-{}/{}", range.start, range.end - 1, self.complete);
+        let content_range =
+            HeaderValue::try_from(content_range).expect("digits and ASCII words are a valid field value");
+        self.fields.insert(CONTENT_RANGE, content_range);
+        self.range = range;
+    }
+
+    fn into_entry(mut self) -> Entry {
+        self.fields.remove(CONTENT_RANGE);
+        self.fields.remove(CONTENT_LENGTH);
+        Entry::new(StatusCode::OK, &self.fields, self.bytes, self.terms, self.variant)
+    }
+
+    /// The content of a range of the whole, where this part has all of it.
+    pub(crate) fn slice(&self, wanted: &Range<u64>) -> Option<Bytes> {
+        let inside = self.range.start <= wanted.start && wanted.end <= self.range.end;
+        inside.then(|| {
+            let start = (wanted.start - self.range.start) as usize;
+            self.bytes.slice(start..start + (wanted.end - wanted.start) as usize)
+        })
+    }
+
+    /// The fields of its 206.
+    pub(crate) fn fields(&self) -> &HeaderMap {
+        &self.fields
+    }
+
+    /// The length of the whole, in bytes.
+    pub(crate) fn complete(&self) -> u64 {
+        self.complete
+    }
+
+    /// The terms of reuse.
+    pub(crate) fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Whether it is for a request with these fields.
+    pub(crate) fn matches(&self, request: message::Fields<'_>) -> bool {
+        self.variant.as_ref().is_none_or(|variant| variant.matches(request))
+    }
+
+    /// Bytes it occupies, roughly.
+    pub(crate) fn cost(&self) -> usize {
+        const OVERHEAD: usize = 2048;
+        self.bytes.len() + OVERHEAD
+    }
+}

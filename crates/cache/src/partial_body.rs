@@ -1,0 +1,95 @@
+//! PartialBody: a 206's content on its way to the client, kept when it has arrived in full.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use message::{Body, Error};
+use rules::Terms;
+
+use crate::entry::Variant;
+use crate::fill::Fill;
+use crate::key::Key;
+use crate::part::{Joined, Part};
+use crate::store::Store;
+
+/// What keeping a part takes besides its content.
+pub(crate) struct KeptPart {
+    pub(crate) store: Arc<Store>,
+    pub(crate) key: Key,
+    /// Tells whether the key was invalidated meanwhile.
+    pub(crate) fill: Arc<Fill>,
+    pub(crate) most_variants: usize,
+    pub(crate) fields: HeaderMap,
+    pub(crate) terms: Terms,
+    pub(crate) variant: Option<Variant>,
+}
+
+/// See the module.
+pub(crate) struct PartialBody {
+    inner: Body,
+    collected: BytesMut,
+    kept: Option<KeptPart>,
+}
+
+impl PartialBody {
+    pub(crate) fn new(inner: Body, kept: KeptPart) -> Self {
+        let capacity = inner.exact_length().unwrap_or(0) as usize;
+        PartialBody { inner, collected: BytesMut::with_capacity(capacity), kept: Some(kept) }
+    }
+}
+
+impl KeptPart {
+    fn keep(self, bytes: Bytes) {
+        if self.fill.is_outdated() {
+            return;
+        }
+        let key = self.key.view();
+        let Some(part) = Part::new(self.fields, bytes, self.terms, self.variant) else { return };
+        let before = self.store.memory.get(&key);
+        match part.join(before.as_ref().and_then(|resource| resource.part()).map(|part| &**part)) {
+            Joined::Part(part) => self.store.memory.put_part(&key, Arc::new(part)),
+            Joined::Whole(entry) => self.store.memory.put(&key, Arc::new(entry), self.most_variants),
+        }
+    }
+}
+
+impl HttpBody for PartialBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => {
+                if let Some(data) = frame.data_ref() {
+                    self.collected.extend_from_slice(data);
+                }
+            }
+            Some(Err(_)) => self.kept = None,
+            None => {}
+        }
+        // Whoever knows the length may stop reading at the last byte, without asking for the end.
+        if frame.is_none() || self.inner.is_end_stream() {
+            let bytes = self.collected.split().freeze();
+            if let Some(kept) = self.kept.take() {
+                kept.keep(bytes);
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

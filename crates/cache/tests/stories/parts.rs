@@ -1,0 +1,70 @@
+//! Parts of an answer: passed on as asked for, kept, joined when they surely belong together, whole when complete.
+
+use plan::CachePolicy;
+
+use crate::origin::{Origin, Reply, story};
+
+fn part(range: &'static str, content: &'static str, etag: &'static str) -> Reply {
+    Reply::new(206, &[("cache-control", "max-age=60"), ("content-range", range), ("etag", etag)], content)
+}
+
+const FIRST: &[(&str, &str)] = &[("range", "bytes=0-3")];
+const SECOND: &[(&str, &str)] = &[("range", "bytes=4-7")];
+
+#[test]
+fn parts_of_the_same_bytes_become_the_whole() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin.will(part("bytes 0-3/8", "0123", "\"1\"")).will(part("bytes 4-7/8", "4567", "\"1\""));
+        let told = origin.get("/", FIRST).await;
+        assert_eq!((told.status, told.text()), (206, "0123"));
+        assert_eq!(origin.asked.borrow()[0].fields["range"], "bytes=0-3");
+        let again = origin.get("/", &[("range", "bytes=1-2")]).await;
+        assert_eq!(
+            (again.status, again.text(), &again.fields["content-range"]),
+            (206, "12", &"bytes 1-2/8".parse().unwrap())
+        );
+        origin.get("/", SECOND).await;
+        let whole = origin.get("/", &[]).await;
+        assert_eq!((whole.status, whole.text()), (200, "01234567"));
+        assert!(!whole.fields.contains_key("content-range"));
+        assert_eq!(origin.times_asked(), 2);
+    });
+}
+
+#[test]
+fn parts_of_other_bytes_are_never_joined() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin
+            .will(part("bytes 0-3/8", "0123", "\"1\""))
+            .will(part("bytes 4-7/8", "4567", "\"2\""))
+            .will(Reply::new(200, &[("cache-control", "max-age=60")], "abcdefgh"));
+        origin.get("/", FIRST).await;
+        origin.get("/", SECOND).await;
+        assert_eq!(origin.get("/", &[]).await.text(), "abcdefgh");
+    });
+}
+
+#[test]
+fn a_part_that_contradicts_itself_is_passed_on_but_not_kept() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin.will(part("bytes 0-3/8", "01", "\"1\"")).will(part("bytes 0-3/8", "0123", "\"1\""));
+        assert_eq!(origin.get("/", FIRST).await.text(), "01");
+        assert_eq!(origin.get("/", FIRST).await.text(), "0123");
+        assert_eq!(origin.times_asked(), 2);
+    });
+}
+
+#[test]
+fn a_whole_answer_to_a_range_is_stored_and_serves_the_next_range() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin.will(Reply::new(200, &[("cache-control", "max-age=60")], "01234567"));
+        assert_eq!(origin.get("/", FIRST).await.text(), "01234567");
+        let told = origin.get("/", SECOND).await;
+        assert_eq!((told.status, told.text()), (206, "4567"));
+        assert_eq!(origin.times_asked(), 1);
+    });
+}
