@@ -77,7 +77,9 @@ pub fn to_header_map(
     let mut fields = HeaderMap::with_capacity(lines.len());
     let total = lines.iter().map(|line| line.value.len()).sum();
     let mut values = Vec::with_capacity(total);
-    lines.iter().for_each(|line| values.extend_from_slice(line.value));
+    for line in lines {
+        values.extend_from_slice(line.value);
+    }
     let values = Bytes::from(values);
     let mut start = 0;
     for line in lines {

@@ -141,13 +141,15 @@ fn refusal(error: httparse::Error, buffer: &[u8]) -> Error {
     }
 }
 
-/// True for `… HTTP/d.d` with digits; anything else at its place is no version at all.
+/// True for a request line that is right but for its `HTTP/d.d`; anything else at that place is no version at all.
 fn names_another_version(buffer: &[u8]) -> bool {
     let line =
         buffer.trim_ascii_start().split(|&byte| byte == b'\r' || byte == b'\n').next().unwrap_or_default();
-    let version = line.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
-    matches!(version, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
-        if major.is_ascii_digit() && minor.is_ascii_digit())
+    let mut parts = line.split(|&byte| byte == b' ').skip(2);
+    let version = parts.next().unwrap_or_default();
+    parts.next().is_none()
+        && matches!(version, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
+            if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
 /// What the fields say about the message itself, gathered in one pass.
@@ -176,7 +178,7 @@ impl<'a> Facts<'a> {
                 10 if name.eq_ignore_ascii_case("connection") => facts.connection.add(value),
                 14 if name.eq_ignore_ascii_case("content-length") => facts.add_content_length(value)?,
                 17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                    facts.add_transfer_encoding(value, minor)?
+                    facts.add_transfer_encoding(value, minor)?;
                 }
                 14 | 17 if imitates_framing(name) => {
                     return Err(malformed("a field name imitates a framing field"));

@@ -92,7 +92,7 @@ impl Facts {
                 10 if name.eq_ignore_ascii_case("connection") => facts.connection.add(value),
                 14 if name.eq_ignore_ascii_case("content-length") => facts.add_content_length(value)?,
                 17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                    facts.add_transfer_encoding(value, minor)?
+                    facts.add_transfer_encoding(value, minor)?;
                 }
                 _ => {}
             }

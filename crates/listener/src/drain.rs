@@ -36,7 +36,8 @@ impl Drain {
     /// Starts it and wakes whoever waits; a second time does nothing.
     pub(crate) fn start(&self) {
         self.0.started.set(true);
-        let wakers: Vec<Waker> = self.0.waiting.borrow_mut().places.iter_mut().filter_map(Option::take).collect();
+        let wakers: Vec<Waker> =
+            self.0.waiting.borrow_mut().places.iter_mut().filter_map(Option::take).collect();
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -81,8 +82,10 @@ impl Drop for Wait {
     fn drop(&mut self) {
         if let Some(place) = self.place {
             let mut waiting = self.drain.0.waiting.borrow_mut();
-            waiting.places[place] = None;
+            let waker = waiting.places[place].take();
             waiting.free.push(place);
+            drop(waiting); // first, since dropping a waker may drop a task, and with it another `Wait`
+            drop(waker);
         }
     }
 }
