@@ -1,6 +1,9 @@
 //! Nearest: the known word that was probably meant. In come a misspelt word and the words that exist; called for every
 //! unknown key, source, policy and keyword.
 
+/// So many words are compared: a file of ten thousand sources must not take seconds to refuse.
+const COMPARED: usize = 1000;
+
 /// The nearest of `known`, when it is near enough to be meant: one slip in three letters, at least one.
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word: Vec<char> = word.chars().take(65).map(|c| c.to_ascii_lowercase()).collect();
@@ -10,6 +13,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
     let allowed = (word.len() / 3).max(1);
     known
         .into_iter()
+        .take(COMPARED)
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= allowed * 4)
         .map(|candidate| (distance(&word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
