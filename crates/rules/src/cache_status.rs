@@ -140,3 +140,64 @@ fn is_token(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '*')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use sfv::{BareItem, List, ListEntry, Parser};
+
+    use super::*;
+
+    fn written(status: CacheStatus) -> String {
+        let mut out = Vec::new();
+        status.write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn rfc9211_2_the_field_in_its_forms() {
+        let none = CacheStatus::default();
+        for (status, expected) in [
+            (none, "fleetfoot"),
+            (CacheStatus { hit: true, ttl: Some(30), ..none }, "fleetfoot; hit; ttl=30"),
+            (CacheStatus { hit: true, ttl: Some(-412), ..none }, "fleetfoot; hit; ttl=-412"),
+            (
+                CacheStatus { fwd: Some(Fwd::UriMiss), stored: true, collapsed: true, ..none },
+                "fleetfoot; fwd=uri-miss; stored; collapsed",
+            ),
+            (
+                CacheStatus { fwd: Some(Fwd::Stale), fwd_status: Some(304), ttl: Some(5), ..none },
+                "fleetfoot; fwd=stale; fwd-status=304; ttl=5",
+            ),
+            (
+                CacheStatus { fwd: Some(Fwd::Miss), detail: Some("no-store"), ..none },
+                "fleetfoot; fwd=miss; detail=no-store",
+            ),
+            (
+                CacheStatus { detail: Some("a \"b\" \\c\u{e9}\n"), ..none },
+                r#"fleetfoot; detail="a \"b\" \\c""#,
+            ),
+            (CacheStatus { detail: Some("5xx"), ..none }, r#"fleetfoot; detail="5xx""#),
+            (CacheStatus { ttl: Some(i64::MIN), ..none }, "fleetfoot; ttl=-999999999999999"),
+        ] {
+            assert_eq!(written(status), expected);
+            assert!(Parser::new(expected).parse::<List>().is_ok(), "{expected}");
+        }
+    }
+
+    #[test]
+    fn rfc9211_2_hit_and_fwd_must_not_stand_together() {
+        let both = CacheStatus { hit: true, fwd: Some(Fwd::Stale), ..CacheStatus::default() };
+        assert_eq!(written(both), "fleetfoot; hit");
+    }
+
+    #[test]
+    fn every_word_is_a_token() {
+        let details = crate::NotStored::ALL.iter().map(crate::NotStored::word);
+        for word in details.chain([Fwd::Bypass.word(), Fwd::VaryMiss.word(), Fwd::Request.word()]) {
+            let line = written(CacheStatus { detail: Some(word), ..CacheStatus::default() });
+            let list: List = Parser::new(&line).parse().unwrap();
+            let ListEntry::Item(item) = &list[0] else { panic!("{line}") };
+            assert!(matches!(item.params.get("detail"), Some(BareItem::Token(_))), "{line}");
+        }
+    }
+}

@@ -60,3 +60,50 @@ pub(crate) fn named(fields: &HeaderMap) -> Vec<HeaderName> {
 fn is_for_every_recipient(name: &HeaderName) -> bool {
     name.as_str().ends_with("cache-control") || matches!(name.as_str(), "age" | "date" | "expires" | "vary")
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn rfc9110_7_6_1_fields_of_the_connection_must_be_removed() {
+        let mut fields = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "close, X-One"),
+            ("connection", " x-two ,, not a token"),
+            ("x-one", "1"),
+            ("x-two", "2"),
+            ("x-three", "3"),
+            ("keep-alive", "timeout=5"),
+            ("proxy-connection", "keep-alive"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("upgrade", "h2c"),
+            ("http2-settings", "x"),
+            ("proxy-authenticate", "Basic"),
+            ("proxy-authorization", "Basic x"),
+            ("proxy-authentication-info", "x"),
+            ("trailer", "x-three"),
+        ] {
+            fields.append(name, HeaderValue::from_static(value));
+        }
+        strip(&mut fields);
+        let mut left: Vec<_> = fields.keys().map(HeaderName::as_str).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["trailer", "x-three"]);
+    }
+
+    #[test]
+    fn connection_cannot_take_away_what_caches_decide_by() {
+        let mut fields = HeaderMap::new();
+        let kept = ["age", "cache-control", "cdn-cache-control", "date", "expires", "vary"];
+        for name in kept {
+            fields.insert(name, HeaderValue::from_static("x"));
+            fields.append(CONNECTION, HeaderValue::from_static(name));
+        }
+        strip(&mut fields);
+        assert_eq!(fields.len(), kept.len());
+    }
+}

@@ -108,3 +108,103 @@ fn without_dots(target: &str) -> Box<str> {
     }
     format!("/{}{query}", kept.join("/")).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+    use message::Fields;
+
+    use super::*;
+
+    fn after(method: &Method, status: u16, lines: &[(HeaderName, &str)]) -> Vec<String> {
+        let mut response = HeaderMap::new();
+        for (name, value) in lines {
+            response.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        let request = RequestView {
+            method,
+            scheme: Scheme::Https,
+            authority: "a.example",
+            target: "/users/7?x=1",
+            fields: Fields::Wire(&[]),
+        };
+        let status = StatusCode::from_u16(status).unwrap();
+        invalidated(&request, status, &response).into_iter().map(String::from).collect()
+    }
+
+    #[test]
+    fn rfc9111_4_4_the_target_must_be_invalidated_by_a_write_that_worked() {
+        let unknown = Method::from_bytes(b"FROB").unwrap();
+        for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH, unknown] {
+            for status in [200, 201, 204, 299, 302, 303] {
+                assert_eq!(after(&method, status, &[]), ["/users/7?x=1"], "{method} {status}");
+            }
+            for status in [400, 404, 412, 500, 599, 999] {
+                assert!(after(&method, status, &[]).is_empty(), "{method} {status}");
+            }
+        }
+    }
+
+    #[test]
+    fn rfc9110_9_2_1_safe_methods_invalidate_nothing() {
+        for method in ["GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "SEARCH"] {
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            assert!(after(&method, 200, &[(LOCATION, "/x")]).is_empty(), "{method}");
+        }
+        assert_eq!(after(&Method::from_bytes(b"get").unwrap(), 200, &[]).len(), 1, "methods heed case");
+    }
+
+    #[test]
+    fn rfc9111_4_4_location_and_content_location_of_the_same_origin() {
+        for (reference, expected) in [
+            ("/x", "/x"),
+            ("/x?q=/../y#part", "/x?q=/../y"),
+            ("https://a.example/x", "/x"),
+            ("HTTPS://A.Example:443/x", "/x"),
+            ("https://a.example./x", "/x"),
+            ("https://a.example:/x", "/x"),
+            ("https://a.example", "/"),
+            ("https://a.example?q", "/?q"),
+            ("//a.example/x", "/x"),
+            ("8", "/users/8"),
+            ("8/9?q", "/users/8/9?q"),
+            ("./8", "/users/8"),
+            ("../x", "/x"),
+            ("../../../x", "/x"),
+            ("/a/./b/../c/", "/a/c/"),
+            ("/a/b/..", "/a/"),
+            ("/a//b", "/a//b"),
+            ("?y=2", "/users/7?y=2"),
+            (" /x ", "/x"),
+        ] {
+            for name in [LOCATION, CONTENT_LOCATION] {
+                let all = after(&Method::POST, 201, &[(name, reference)]);
+                assert_eq!(all, ["/users/7?x=1", expected], "{reference}");
+            }
+        }
+        let both = [(LOCATION, "/a"), (CONTENT_LOCATION, "/b")];
+        assert_eq!(after(&Method::POST, 201, &both), ["/users/7?x=1", "/a", "/b"]);
+        for same in ["", "#x", "/users/7?x=1", "7?x=1"] {
+            assert_eq!(after(&Method::POST, 201, &[(LOCATION, same)]).len(), 1, "{same}");
+        }
+    }
+
+    #[test]
+    fn rfc9111_4_4_another_origin_must_not_be_invalidated() {
+        for reference in [
+            "http://a.example/x",
+            "https://b.example/x",
+            "//b.example/x",
+            "https://a.example:8443/x",
+            "https://user@a.example/x",
+            "https://a.example:99999/x",
+            "https://a.example@b.example/x",
+            "https:/x",
+            "https:x",
+            "mailto:a@a.example",
+            "https:///x",
+        ] {
+            assert_eq!(after(&Method::POST, 201, &[(LOCATION, reference)]).len(), 1, "{reference}");
+        }
+    }
+}

@@ -206,3 +206,186 @@ fn same_strong_validator(one: &HeaderMap, other: &HeaderMap) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn fields(lines: &[(HeaderName, &str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in lines {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        map
+    }
+
+    fn asked(value: &str, length: u64) -> Ranges {
+        ranges(Fields::Map(&fields(&[(RANGE, value)])), length)
+    }
+
+    #[allow(clippy::single_range_in_vec_init)] // one range is what is meant
+    #[test]
+    fn rfc9110_14_1_2_satisfiable_ranges() {
+        for (value, expected) in [
+            ("bytes=0-0", vec![0..1]),
+            ("bytes=0-9", vec![0..10]),
+            ("bytes=5-", vec![5..10]),
+            ("bytes=-3", vec![7..10]),
+            ("bytes=-99", vec![0..10]),
+            ("bytes=5-99", vec![5..10]),
+            ("bytes=5-99999999999999999999999", vec![5..10]),
+            ("BYTES=1-1", vec![1..2]),
+            ("bytes=0-0, ,\t-1", vec![0..1, 9..10]),
+            ("bytes=8-9,0-1", vec![8..10, 0..2]),
+            ("bytes=0-0,20-30", vec![0..1]),
+            ("bytes=0-0,-0", vec![0..1]),
+            ("bytes=0-4,5-9", vec![0..5, 5..10]),
+        ] {
+            assert_eq!(asked(value, 10), Ranges::Of(expected), "{value}");
+        }
+    }
+
+    #[test]
+    fn rfc9110_15_5_17_unsatisfiable_ranges() {
+        for value in
+            ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-", "bytes=10-,11-12"]
+        {
+            assert_eq!(asked(value, 10), Ranges::Unsatisfiable, "{value}");
+        }
+        assert_eq!(asked("bytes=0-", 0), Ranges::Unsatisfiable);
+        assert_eq!(asked("bytes=-5", 0), Ranges::Ignore);
+    }
+
+    #[test]
+    fn rfc9110_14_2_what_is_no_range_must_be_ignored() {
+        for value in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=,",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=1",
+            "bytes=5-4",
+            "bytes=1 - 2",
+            "bytes 0-1",
+            "bytes =0-1",
+            "bytes=+1-2",
+            "bytes=--1",
+            "bytes=0x1-2",
+            "bytes=0-1;1-2",
+            "bytes=0-1,x",
+            "lines=0-1",
+            "bytes=1-2-3",
+        ] {
+            assert_eq!(asked(value, 10), Ranges::Ignore, "{value}");
+        }
+        assert_eq!(ranges(Fields::Wire(&[]), 10), Ranges::Ignore);
+        let two_lines = fields(&[(RANGE, "bytes=0-1"), (RANGE, "bytes=2-3")]);
+        assert_eq!(ranges(Fields::Map(&two_lines), 10), Ranges::Ignore);
+    }
+
+    #[test]
+    fn rfc9110_14_2_abusive_ranges_are_ignored() {
+        for value in ["bytes=0-5,3-8", "bytes=0-,0-", "bytes=-5,8-9"] {
+            assert_eq!(asked(value, 10), Ranges::Ignore, "{value}");
+        }
+        let list =
+            |count: u64| (0..count).map(|at| format!("{}-{}", at * 2, at * 2)).collect::<Vec<_>>().join(",");
+        assert!(matches!(asked(&format!("bytes={}", list(16)), 1000), Ranges::Of(all) if all.len() == 16));
+        assert_eq!(asked(&format!("bytes={}", list(17)), 1000), Ranges::Ignore);
+    }
+
+    #[test]
+    fn rfc9110_13_1_5_if_range_must_compare_strongly() {
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT";
+        let dated = [(LAST_MODIFIED, modified), (DATE, "Sun, 06 Nov 1994 08:49:38 GMT")];
+        let undated = [(LAST_MODIFIED, modified), (DATE, modified)];
+        for (asked, stored, expected) in [
+            ("\"a\"", &[(http::header::ETAG, "\"a\"")][..], true),
+            ("\"b\"", &[(http::header::ETAG, "\"a\"")], false),
+            ("W/\"a\"", &[(http::header::ETAG, "W/\"a\"")], false),
+            ("W/\"a\"", &[(http::header::ETAG, "\"a\"")], false),
+            ("\"a\"", &[], false),
+            ("\"a\", \"b\"", &[(http::header::ETAG, "\"a\"")], false),
+            (modified, &dated, true),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", &dated, true),
+            ("Sun, 06 Nov 1994 08:49:38 GMT", &dated, false),
+            (modified, &undated, false),
+            (modified, &undated[..1], false),
+            ("", &dated, false),
+        ] {
+            let request = fields(&[(IF_RANGE, asked)]);
+            assert_eq!(if_range(Fields::Map(&request), &fields(stored)), expected, "{asked} {stored:?}");
+        }
+        assert!(if_range(Fields::Wire(&[]), &HeaderMap::new()));
+    }
+
+    #[test]
+    fn rfc9110_14_4_content_range() {
+        let part = |bytes, complete| Some(ContentRange { bytes, complete });
+        for (value, expected) in [
+            ("bytes 0-4/10", part(Some(0..5), Some(10))),
+            ("bytes 9-9/10", part(Some(9..10), Some(10))),
+            ("Bytes 0-4/*", part(Some(0..5), None)),
+            ("bytes */10", part(None, Some(10))),
+            ("bytes */*", None),
+            ("bytes 5-4/10", None),
+            ("bytes 0-10/10", None),
+            ("bytes 0-4", None),
+            ("bytes=0-4/10", None),
+            ("bytes 0-4/", None),
+            ("bytes -4/10", None),
+            ("bytes 0-/10", None),
+            ("bytes +0-4/10", None),
+            ("bytes 0 - 4/10", None),
+            ("bytes 0-4/10/10", None),
+            ("bytes 0-18446744073709551615/*", None),
+            ("bytes 0-4/99999999999999999999", None),
+            ("items 0-4/10", None),
+            ("", None),
+        ] {
+            assert_eq!(ContentRange::of(&fields(&[(CONTENT_RANGE, value)])), expected, "{value}");
+        }
+        let twice = fields(&[(CONTENT_RANGE, "bytes 0-4/10"), (CONTENT_RANGE, "bytes 0-4/10")]);
+        assert_eq!(ContentRange::of(&twice), None);
+    }
+
+    #[test]
+    fn rfc9111_3_4_parts_must_not_be_combined_without_the_same_strong_validator() {
+        let part = |tag: &str, range: &str| fields(&[(http::header::ETAG, tag), (CONTENT_RANGE, range)]);
+        let stored = part("\"a\"", "bytes 0-4/10");
+        for (tag, range, expected) in [
+            ("\"a\"", "bytes 5-9/10", Combined::Whole(10)),
+            ("\"a\"", "bytes 3-9/10", Combined::Whole(10)),
+            ("\"a\"", "bytes 5-7/10", Combined::Part(0..8)),
+            ("\"a\"", "bytes 1-2/10", Combined::Part(0..5)),
+            ("\"a\"", "bytes 6-9/10", Combined::Never),
+            ("\"a\"", "bytes 5-9/11", Combined::Never),
+            ("\"a\"", "bytes 5-9/*", Combined::Never),
+            ("\"a\"", "bytes */10", Combined::Never),
+            ("\"a\"", "nonsense", Combined::Never),
+            ("\"b\"", "bytes 5-9/10", Combined::Never),
+            ("W/\"a\"", "bytes 5-9/10", Combined::Never),
+        ] {
+            let new = part(tag, range);
+            assert_eq!(combine(&stored, &new), expected, "{tag} {range}");
+            assert_eq!(combine(&new, &stored), expected, "{tag} {range}, the other way round");
+        }
+        let dated = |date: &str, range: &str| {
+            fields(&[(LAST_MODIFIED, "Sun, 06 Nov 1994 08:49:37 GMT"), (DATE, date), (CONTENT_RANGE, range)])
+        };
+        let stored = dated("Sun, 06 Nov 1994 08:49:38 GMT", "bytes 0-4/10");
+        assert_eq!(
+            combine(&stored, &dated("Sun, 06 Nov 1994 08:50:00 GMT", "bytes 5-9/10")),
+            Combined::Whole(10)
+        );
+        assert_eq!(
+            combine(&stored, &dated("Sun, 06 Nov 1994 08:49:37 GMT", "bytes 5-9/10")),
+            Combined::Never
+        );
+        assert_eq!(combine(&HeaderMap::new(), &HeaderMap::new()), Combined::Never);
+    }
+}

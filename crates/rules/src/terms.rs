@@ -266,13 +266,14 @@ impl Terms {
         } else if !self.rules.forbids_unstated_staleness() && !self.rules.has(Rules::ERROR_WINDOW_KNOWN) {
             stale = stale.max(KEPT_FOR_DISCONNECTION);
         }
-        let born = self.received_at.as_millis();
-        let until = born.saturating_add(self.lifetime).saturating_sub(self.initial_age);
-        Timestamp::from_millis(until) + stale
+        let fresh = Duration::from_millis(self.lifetime.saturating_sub(self.initial_age));
+        let stale_on_arrival = Duration::from_millis(self.initial_age.saturating_sub(self.lifetime));
+        (self.received_at + fresh + stale).minus(stale_on_arrival)
     }
 
     fn age_millis(&self, now: Timestamp) -> u64 {
-        seconds::millis(now.since(self.received_at) + Duration::from_millis(self.initial_age))
+        let resident = now.as_millis().saturating_sub(self.received_at.as_millis());
+        resident.saturating_add(self.initial_age)
     }
 
     /// How long it has been stale; `None` while it is fresh.
@@ -293,7 +294,8 @@ impl Terms {
         if request.max_age.is_some_and(|most| most == 0 || age > u64::from(most) * 1000) {
             return Some(Why::RequestMaxAge);
         }
-        if request.min_fresh.is_some_and(|least| age + u64::from(least) * 1000 > self.lifetime) {
+        if request.min_fresh.is_some_and(|least| age.saturating_add(u64::from(least) * 1000) > self.lifetime)
+        {
             return Some(Why::RequestMinFresh);
         }
         let staleness = self.staleness(now)?;

@@ -115,3 +115,143 @@ fn unmodified_since(request: Fields<'_>, response: &HeaderMap) -> bool {
     };
     matches!((date::parse(line), modified), (Some(since), Some(modified)) if modified <= since)
 }
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    const MODIFIED: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    const LATER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
+    const EARLIER: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+
+    fn fields(lines: &[(HeaderName, &str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in lines {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        map
+    }
+
+    fn judge(request: &[(HeaderName, &str)], response: &[(HeaderName, &str)]) -> Verdict {
+        evaluate(&Method::GET, Fields::Map(&fields(request)), StatusCode::OK, &fields(response))
+    }
+
+    #[test]
+    fn rfc9110_13_1_2_if_none_match_compares_weakly() {
+        for (asked, stored, expected) in [
+            ("\"a\"", "\"a\"", Verdict::NotModified),
+            ("W/\"a\"", "\"a\"", Verdict::NotModified),
+            ("\"a\"", "W/\"a\"", Verdict::NotModified),
+            ("\"b\"", "\"a\"", Verdict::Proceed),
+            ("\"b\", W/\"a\" ,\"c\"", "\"a\"", Verdict::NotModified),
+            ("\"b\",,\t\"a\"", "\"a\"", Verdict::NotModified),
+            ("\"a,b\"", "\"a,b\"", Verdict::NotModified),
+            ("\"a", "\"a\"", Verdict::Proceed),
+            ("a", "\"a\"", Verdict::Proceed),
+            ("a", "a", Verdict::NotModified),
+            ("*", "\"a\"", Verdict::NotModified),
+            (" * ", "\"a\"", Verdict::NotModified),
+            ("\"b\", *", "\"a\"", Verdict::Proceed),
+            ("W/*", "\"a\"", Verdict::Proceed),
+            ("", "\"a\"", Verdict::Proceed),
+        ] {
+            assert_eq!(judge(&[(IF_NONE_MATCH, asked)], &[(ETAG, stored)]), expected, "{asked} {stored}");
+        }
+        let two_lines = [(IF_NONE_MATCH, "\"b\""), (IF_NONE_MATCH, "\"a\"")];
+        assert_eq!(judge(&two_lines, &[(ETAG, "\"a\"")]), Verdict::NotModified);
+        assert_eq!(judge(&[(IF_NONE_MATCH, "*")], &[]), Verdict::NotModified);
+        assert_eq!(judge(&[(IF_NONE_MATCH, "\"a\"")], &[]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn rfc9110_13_1_3_if_modified_since_needs_one_valid_date() {
+        for (asked, stored, expected) in [
+            (&[(IF_MODIFIED_SINCE, MODIFIED)][..], &[(LAST_MODIFIED, MODIFIED)][..], Verdict::NotModified),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[(LAST_MODIFIED, MODIFIED)], Verdict::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(LAST_MODIFIED, MODIFIED)], Verdict::Proceed),
+            (&[(IF_MODIFIED_SINCE, "0")], &[(LAST_MODIFIED, MODIFIED)], Verdict::Proceed),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[], Verdict::Proceed),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[(DATE, MODIFIED)], Verdict::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(DATE, MODIFIED)], Verdict::Proceed),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[(LAST_MODIFIED, "0"), (DATE, MODIFIED)], Verdict::Proceed),
+            (
+                &[(IF_MODIFIED_SINCE, LATER), (IF_MODIFIED_SINCE, LATER)],
+                &[(LAST_MODIFIED, MODIFIED)],
+                Verdict::Proceed,
+            ),
+        ] {
+            assert_eq!(judge(asked, stored), expected, "{asked:?} {stored:?}");
+        }
+    }
+
+    #[test]
+    fn rfc9110_13_1_3_if_modified_since_must_be_ignored_beside_if_none_match() {
+        let asked = [(IF_NONE_MATCH, "\"b\""), (IF_MODIFIED_SINCE, LATER)];
+        assert_eq!(judge(&asked, &[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)]), Verdict::Proceed);
+        assert_eq!(judge(&asked, &[(LAST_MODIFIED, MODIFIED)]), Verdict::Proceed);
+    }
+
+    #[test]
+    fn rfc9110_13_2_1_conditions_are_void_on_other_statuses_and_methods() {
+        let request = fields(&[(IF_NONE_MATCH, "\"a\"")]);
+        let response = fields(&[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)]);
+        let judge = |method, status, request| evaluate(&method, Fields::Map(request), status, &response);
+        assert_eq!(judge(Method::HEAD, StatusCode::OK, &request), Verdict::NotModified);
+        assert_eq!(judge(Method::GET, StatusCode::NOT_FOUND, &request), Verdict::Proceed);
+        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::PreconditionFailed);
+        let request = fields(&[(IF_MODIFIED_SINCE, LATER)]);
+        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::Proceed);
+    }
+
+    #[test]
+    fn rfc9110_13_1_1_if_match_is_for_the_origin() {
+        assert!(needs_origin(Fields::Map(&fields(&[(IF_MATCH, "*")]))));
+        assert!(needs_origin(Fields::Map(&fields(&[(IF_UNMODIFIED_SINCE, "0")]))));
+        assert!(!needs_origin(Fields::Map(&fields(&[(IF_NONE_MATCH, "*"), (IF_MODIFIED_SINCE, "0")]))));
+    }
+
+    #[test]
+    fn rfc9111_4_3_1_must_send_the_stored_validators() {
+        let mut request = fields(&[
+            (IF_NONE_MATCH, "\"mine\""),
+            (IF_MATCH, "\"mine\""),
+            (IF_UNMODIFIED_SINCE, LATER),
+            (IF_RANGE, "\"mine\""),
+            (RANGE, "bytes=0-1"),
+            (http::header::ACCEPT, "*/*"),
+        ]);
+        assert!(add_validators(&fields(&[(ETAG, "W/\"a\""), (LAST_MODIFIED, MODIFIED)]), &mut request));
+        let expected =
+            [(http::header::ACCEPT, "*/*"), (IF_NONE_MATCH, "W/\"a\""), (IF_MODIFIED_SINCE, MODIFIED)];
+        assert_eq!(request, fields(&expected));
+        assert!(!add_validators(&fields(&[(LAST_MODIFIED, "0"), (ETAG, "\"a\", \"b\"")]), &mut request));
+        assert_eq!(request, fields(&expected[..1]));
+    }
+
+    #[test]
+    fn rfc9111_4_3_4_a_304_with_another_validator_must_not_update() {
+        for (stored, answer, expected) in [
+            (&[(ETAG, "\"a\"")][..], &[(ETAG, "\"a\"")][..], true),
+            (&[(ETAG, "\"a\"")], &[(ETAG, "\"b\"")], false),
+            (&[(ETAG, "W/\"a\"")], &[(ETAG, "\"a\"")], false),
+            (&[(ETAG, "\"a\"")], &[(ETAG, "W/\"a\"")], true),
+            (&[(ETAG, "W/\"a\"")], &[(ETAG, "W/\"a\"")], true),
+            (&[(ETAG, "\"a\"")], &[(ETAG, "\"a\""), (ETAG, "\"b\"")], false),
+            (&[(LAST_MODIFIED, MODIFIED)], &[(ETAG, "\"a\"")], false),
+            (&[(LAST_MODIFIED, MODIFIED)], &[(LAST_MODIFIED, MODIFIED)], true),
+            (&[(LAST_MODIFIED, MODIFIED)], &[(LAST_MODIFIED, LATER)], false),
+            (&[(ETAG, "\"a\"")], &[(LAST_MODIFIED, LATER)], false),
+            (&[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)], &[(ETAG, "\"a\""), (LAST_MODIFIED, LATER)], true),
+            (&[(ETAG, "\"a\"")], &[], true),
+            (&[], &[], true),
+        ] {
+            assert_eq!(
+                not_modified_matches(&fields(stored), &fields(answer)),
+                expected,
+                "{stored:?} {answer:?}"
+            );
+        }
+    }
+}

@@ -150,3 +150,94 @@ impl<'a> Iterator for Pieces<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn fields(lines: &[(&'static str, &str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in lines {
+            map.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        map
+    }
+
+    fn names(all: &[&'static str]) -> Vec<HeaderName> {
+        all.iter().copied().map(HeaderName::from_static).collect()
+    }
+
+    #[test]
+    fn rfc9110_12_5_5_every_spelling_of_vary() {
+        for (lines, expected) in [
+            (&[][..], Vary::None),
+            (&[("vary", "")], Vary::None),
+            (&[("vary", " , ,")], Vary::None),
+            (&[("vary", "Accept-Encoding")], Vary::Names(names(&["accept-encoding"]))),
+            (&[("vary", "b ,\tA,,a")], Vary::Names(names(&["a", "b"]))),
+            (&[("vary", "b"), ("vary", "a")], Vary::Names(names(&["a", "b"]))),
+            (&[("vary", "*")], Vary::Star),
+            (&[("vary", "a"), ("vary", "b, *")], Vary::Star),
+            (&[("vary", "a b")], Vary::Star),
+            (&[("vary", "a;q=1")], Vary::Star),
+        ] {
+            assert_eq!(Vary::of(&fields(lines)), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn rfc9111_4_1_requests_match_if_their_selecting_fields_do() {
+        let selected = names(&["accept", "cookie", "user-agent"]);
+        for (one, other, equal) in [
+            (&[][..], &[][..], true),
+            (&[("accept", "")], &[], false),
+            (&[("accept", "a,b")], &[("accept", "a ,\tb,")], true),
+            (&[("accept", "a, b")], &[("accept", "a"), ("accept", "b")], true),
+            (&[("accept", "a, b")], &[("accept", "b, a")], false),
+            (&[("accept", "a")], &[("accept", "A")], false),
+            (&[("accept", "\"a,b\"")], &[("accept", "\"a, b\"")], false),
+            (&[("accept", "a"), ("other", "1")], &[("accept", "a"), ("other", "2")], true),
+            (&[("accept", "a")], &[("user-agent", "a")], false),
+            (&[("user-agent", "a,b")], &[("user-agent", "a, b")], false),
+            (&[("user-agent", " a")], &[("user-agent", "a")], true),
+            (&[("cookie", "a=1; b=2")], &[("cookie", "a=1"), ("cookie", "b=2")], true),
+            (&[("cookie", "a=1,b")], &[("cookie", "a=1, b")], false),
+            (&[("cookie", "")], &[], false),
+        ] {
+            let (one, other) = (fields(one), fields(other));
+            let (one, other) = (Fields::Map(&one), Fields::Map(&other));
+            let stored = selecting(&selected, one);
+            assert!(matches(&selected, &stored, one), "{one:?}");
+            assert_eq!(matches(&selected, &stored, other), equal, "{one:?} {other:?}");
+            assert_eq!(stored == selecting(&selected, other), equal, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn values_cannot_spill_into_one_another() {
+        let selected = names(&["a", "b"]);
+        let one = fields(&[("a", "x"), ("b", "yz")]);
+        let other = fields(&[("a", "xy"), ("b", "z")]);
+        let stored = selecting(&selected, Fields::Map(&one));
+        assert!(!matches(&selected, &stored, Fields::Map(&other)));
+        assert!(!matches(&selected[..1], &stored, Fields::Map(&one)), "other names");
+        assert!(!matches(&selected, &stored[..stored.len() - 1], Fields::Map(&one)), "cut short");
+        assert!(!matches(&selected, &[], Fields::Map(&one)));
+    }
+
+    #[test]
+    fn a_reflected_origin_implies_vary() {
+        let request = fields(&[("origin", "https://a.example")]);
+        let implied = |lines: &[(&'static str, &str)]| implied_vary(Fields::Map(&request), &fields(lines));
+        let reflected = ("access-control-allow-origin", "https://a.example");
+        assert_eq!(implied(&[reflected]), Vary::Names(vec![ORIGIN]));
+        assert_eq!(implied(&[reflected, ("vary", "accept")]), Vary::Names(names(&["accept", "origin"])));
+        assert_eq!(implied(&[reflected, ("vary", "Origin")]), Vary::Names(vec![ORIGIN]));
+        assert_eq!(implied(&[reflected, ("vary", "*")]), Vary::Star);
+        assert_eq!(implied(&[("access-control-allow-origin", "*")]), Vary::None);
+        assert_eq!(implied(&[("access-control-allow-origin", "https://b.example")]), Vary::None);
+        assert_eq!(implied_vary(Fields::Wire(&[]), &fields(&[reflected])), Vary::None);
+    }
+}

@@ -97,7 +97,7 @@ impl Scene {
 
     /// The terms of an answer that must have been stored.
     pub(crate) fn stored(&self) -> Terms {
-        self.terms().unwrap_or_else(|reason| panic!("not stored: {reason:?}: {:?}", self.response))
+        self.terms().expect("this answer is stored")
     }
 
     /// The lifetime in seconds, or why there is none.

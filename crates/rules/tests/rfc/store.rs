@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use rules::{NotStored, Policy, Terms};
+use rules::{LifetimeFrom, NotStored, Policy, Terms};
 
 use crate::scene::{DATE, HOUR_EARLIER, MINUTE_LATER, answer, cache_control};
 
@@ -224,6 +224,25 @@ fn rfc9111_4_2_1_s_maxage_before_max_age_before_expires() {
     ] {
         assert_eq!(answer(lines).lifetime(), Ok(expected), "{lines:?}");
     }
+}
+
+#[test]
+fn what_gave_the_lifetime_can_be_told() {
+    let policy =
+        Policy { default_ttl: Some(Duration::from_secs(5)), heuristic: Some(0.5), ..Policy::default() };
+    for (lines, expected) in [
+        (&[("cdn-cache-control", "max-age=1"), ("cache-control", "s-maxage=1")][..], LifetimeFrom::Targeted),
+        (&[("cache-control", "max-age=1, s-maxage=1")], LifetimeFrom::SMaxage),
+        (&[("cache-control", "max-age=1"), ("expires", "0")], LifetimeFrom::MaxAge),
+        (&[("expires", "0")], LifetimeFrom::Expires),
+        (&[("last-modified", HOUR_EARLIER)], LifetimeFrom::PolicyDefault),
+    ] {
+        assert_eq!(LifetimeFrom::of(&answer(lines).exchange(), &policy), Some(expected), "{lines:?}");
+        assert!(!expected.word().is_empty());
+    }
+    let guessed = answer(&[("last-modified", HOUR_EARLIER)]);
+    assert_eq!(LifetimeFrom::of(&guessed.exchange(), &with_heuristic(0.5)), Some(LifetimeFrom::Heuristic));
+    assert_eq!(LifetimeFrom::of(&answer(&[]).exchange(), &with_heuristic(0.5)), None);
 }
 
 #[test]
