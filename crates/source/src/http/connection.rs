@@ -1,0 +1,84 @@
+//! Connection: one HTTP/1.1 connection to a target. Lies in the `pool` between requests; an exchange and then the
+//! answer's body own it meanwhile. Dropping it closes it.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll};
+
+use bytes::BytesMut;
+use tokio::io::AsyncReadExt;
+use tokio::time::Instant;
+
+use super::pool::Slot;
+use super::timer::Timer;
+use super::transport::Transport;
+
+/// Bytes asked for at first in one read: most heads with a small body.
+const SMALL_READ: usize = 8 * 1024;
+/// Bytes asked for in one read at most, when the origin fills smaller ones.
+const LARGE_READ: usize = 128 * 1024;
+
+/// See the module.
+pub(super) struct Connection {
+    pub(super) transport: Transport,
+    /// Read, not yet taken out.
+    pub(super) input: BytesMut,
+    pub(super) timer: Timer,
+    /// True when it has served a request before, so that the origin may be closing it right now.
+    pub(super) was_used: bool,
+    pub(super) opened: Instant,
+    pub(super) idle_since: Instant,
+    /// Its place among the connections in use; none while it is idle.
+    pub(super) slot: Option<Slot>,
+    read_size: usize,
+}
+
+impl Connection {
+    pub(super) fn new(transport: Transport, slot: Slot) -> Box<Self> {
+        let now = Instant::now();
+        Box::new(Connection {
+            transport,
+            input: BytesMut::new(),
+            timer: Timer::default(),
+            was_used: false,
+            opened: now,
+            idle_since: now,
+            slot: Some(slot),
+            read_size: SMALL_READ,
+        })
+    }
+
+    /// Reads once into `input`; zero bytes mean that the origin has closed its side.
+    pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        // Not for every few bytes: what the body's readers still hold of the buffer forces a new one.
+        if self.input.capacity() - self.input.len() < self.read_size / 2 {
+            self.input.reserve(self.read_size);
+        }
+        let room = self.input.capacity() - self.input.len();
+        let read = pin!(self.transport.read_buf(&mut self.input));
+        let result = read.poll(cx);
+        if let Poll::Ready(Ok(length)) = result
+            && length == room
+        {
+            self.read_size = (self.read_size * 2).min(LARGE_READ);
+        }
+        result
+    }
+
+    /// Gives the connection back for the next request, provided that nothing is left over of the last answer.
+    pub(super) fn give_back(mut self: Box<Self>) {
+        if !self.input.is_empty() {
+            return;
+        }
+        if let Some(slot) = self.slot.take() {
+            self.timer.stop();
+            self.was_used = true;
+            if self.read_size > SMALL_READ {
+                self.read_size = SMALL_READ;
+                self.input = BytesMut::new();
+            }
+            slot.pool().keep(self);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Forwarded: what an origin is told about the client and the way here. In: a request. Out: the same without what
+//! only we may say, and our own words as lines. Called by `outgoing`.
+//!
+//! Origins believe these fields: they build links, log addresses and open doors by them. From a stranger they are
+//! claims, so they are taken off (else one client's `X-Forwarded-Host` ends up in everybody's cached answer); from a
+//! proxy that the config trusts they are kept, and ours appended.
+
+use std::io::Write;
+use std::net::IpAddr;
+
+use http::Version;
+use http::header::{FORWARDED, HeaderMap, HeaderName, VIA};
+use message::{Client, Error, Kind, Request, Result, Scheme};
+
+/// Our name in `Via` (RFC 9110 §7.6.3).
+const PSEUDONYM: &str = "fleetfoot";
+/// How often a request may have come by already. More than the longest honest chain of fleetfoots.
+const MAX_VISITS: usize = 5;
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+
+/// Our own words about a request, kept apart from its fields so that they go onto the wire without a detour.
+#[derive(Debug)]
+pub(super) struct Forwarded {
+    client: IpAddr,
+    scheme: Scheme,
+    received_by: &'static str,
+    via: Vec<u8>,
+    forwarded: Vec<u8>,
+    forwarded_for: Vec<u8>,
+    says_proto: bool,
+    says_host: bool,
+    says_real_ip: bool,
+}
+
+impl Forwarded {
+    /// Takes the claims off the request. An error when the request goes round in circles.
+    pub(super) fn take_from(request: &mut Request) -> Result<Self> {
+        let Client { address, trusted, .. } = request.client;
+        let fields = &mut request.fields;
+        refuse_loop(fields)?;
+        remove_all(fields, |name| is_never_passed(name) || (!trusted && is_claim(name)));
+        Ok(Forwarded {
+            client: address.ip().to_canonical(),
+            scheme: request.scheme,
+            received_by: protocol(request.version),
+            via: take_list(fields, &VIA),
+            forwarded: take_list(fields, &FORWARDED),
+            forwarded_for: take_list(fields, &FORWARDED_FOR),
+            says_proto: !fields.contains_key(FORWARDED_PROTO),
+            says_host: !fields.contains_key(FORWARDED_HOST),
+            says_real_ip: !fields.contains_key(REAL_IP),
+        })
+    }
+
+    /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
+    pub(super) fn lines(&self, authority: &str, mut say: impl FnMut(HeaderName, &[u8])) {
+        let mut line = Vec::with_capacity(128);
+        begin(&mut line, &self.via);
+        put(&mut line, format_args!("{} {PSEUDONYM}", self.received_by));
+        say(VIA, &line);
+
+        begin(&mut line, &self.forwarded_for);
+        put(&mut line, format_args!("{}", self.client));
+        say(FORWARDED_FOR, &line);
+
+        begin(&mut line, &self.forwarded);
+        match self.client {
+            IpAddr::V4(address) => put(&mut line, format_args!("for={address}")),
+            IpAddr::V6(address) => put(&mut line, format_args!("for=\"[{address}]\"")),
+        }
+        if !authority.is_empty() {
+            put(&mut line, format_args!(";host=\"{authority}\""));
+        }
+        put(&mut line, format_args!(";proto={}", self.scheme.as_str()));
+        say(FORWARDED, &line);
+
+        if self.says_proto {
+            say(FORWARDED_PROTO, self.scheme.as_str().as_bytes());
+        }
+        if self.says_host && !authority.is_empty() {
+            say(FORWARDED_HOST, authority.as_bytes());
+        }
+        if self.says_real_ip {
+            line.clear();
+            put(&mut line, format_args!("{}", self.client));
+            say(REAL_IP, &line);
+        }
+    }
+}
+
+/// Starts a list with what stood there before us.
+fn begin(line: &mut Vec<u8>, before: &[u8]) {
+    line.clear();
+    if !before.is_empty() {
+        line.extend_from_slice(before);
+        line.extend_from_slice(b", ");
+    }
+}
+
+fn put(line: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    line.write_fmt(text).expect("a Vec takes every byte");
+}
+
+/// The received-protocol of `Via`, its name left out as allowed for HTTP.
+const fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "1.0",
+        Version::HTTP_2 => "2.0",
+        _ => "1.1",
+    }
+}
+
+/// Removes the field and gives its lines as one list.
+fn take_list(fields: &mut HeaderMap, name: &HeaderName) -> Vec<u8> {
+    let mut list = Vec::new();
+    if fields.contains_key(name) {
+        for value in fields.get_all(name) {
+            if !list.is_empty() {
+                list.extend_from_slice(b", ");
+            }
+            list.extend_from_slice(value.as_bytes());
+        }
+        fields.remove(name);
+    }
+    list
+}
+
+/// One look at each name; nothing is hashed unless something has to go.
+fn remove_all(fields: &mut HeaderMap, goes: impl Fn(&str) -> bool) {
+    while let Some(name) = fields.keys().find(|name| goes(name.as_str())).cloned() {
+        fields.remove(name);
+    }
+}
+
+fn refuse_loop(fields: &HeaderMap) -> Result<()> {
+    let visits = fields
+        .get_all(VIA)
+        .iter()
+        .flat_map(|value| value.as_bytes().split(|&byte| byte == b','))
+        .filter(|member| {
+            let mut words = member.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+            words.nth(1).is_some_and(|received_by| received_by.eq_ignore_ascii_case(PSEUDONYM.as_bytes()))
+        })
+        .count();
+    if visits <= MAX_VISITS {
+        return Ok(());
+    }
+    let detail = format!("the request came by {visits} times already: some source leads back to fleetfoot");
+    Err(Error::new(Kind::Loop, detail))
+}
+
+/// Fields that no origin ever gets: CGI turns `Proxy` into the variable `HTTP_PROXY`, which many programs obey
+/// ("httpoxy").
+fn is_never_passed(name: &str) -> bool {
+    matches!(name, "proxy" | "proxy-connection" | "proxy_connection")
+}
+
+/// Fields in which an intermediary tells who the client is or what it asked for. Also in the spelling with `_`, which
+/// CGI, WSGI and Rack cannot tell from the one with `-`.
+fn is_claim(name: &str) -> bool {
+    let is = |name: &str| {
+        name.starts_with("x-forwarded")
+            || matches!(
+                name,
+                "forwarded"
+                    | "cf-connecting-ip"
+                    | "cf-connecting-ipv6"
+                    | "client-ip"
+                    | "fastly-client-ip"
+                    | "front-end-https"
+                    | "true-client-ip"
+                    | "x-client-ip"
+                    | "x-cluster-client-ip"
+                    | "x-host"
+                    | "x-http-method"
+                    | "x-http-method-override"
+                    | "x-method-override"
+                    | "x-original-forwarded-for"
+                    | "x-original-host"
+                    | "x-original-url"
+                    | "x-proxyuser-ip"
+                    | "x-real-ip"
+                    | "x-rewrite-url"
+                    | "x-scheme"
+                    | "x-url-scheme"
+            )
+    };
+    match name.as_bytes() {
+        [b'c' | b'f' | b't' | b'x', ..] => is(name) || (name.contains('_') && is(&name.replace('_', "-"))),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "forwarded_tests.rs"]
+mod tests;

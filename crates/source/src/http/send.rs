@@ -1,0 +1,100 @@
+//! Send: a request → one of the source's targets → an answer. The way in for everybody outside; one `HttpSource` per
+//! core.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::MAX_FORWARDS;
+use http::{HeaderValue, Method, StatusCode};
+use message::{Call, Clock, Error, Kind, Request, Response, Result};
+
+use super::choose::Chooser;
+use super::origin::Origin;
+use super::outgoing::Outgoing;
+use super::shared::Shared;
+
+/// This core's way to one source: its connections, and the way to what all cores share. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpSource(Rc<Core>);
+
+struct Core {
+    shared: Arc<Shared>,
+    origins: Vec<Origin>,
+    chooser: Chooser,
+}
+
+impl HttpSource {
+    /// A source without connections yet; they open as requests come.
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let origins = (0..shared.targets.len()).map(|index| Origin::new(&shared, index)).collect();
+        let chooser = Chooser::new(shared.plan.balance);
+        HttpSource(Rc::new(Core { shared, origins, chooser }))
+    }
+
+    /// Sends the request and gives the final answer, its body still arriving. Informational answers go to
+    /// `request.interim` meanwhile. Dropping the future, or the body later, ends the exchange.
+    ///
+    /// A target to which no connection can be made is passed over for the next one. A request that has been sent is
+    /// sent again only once, and only when an idle connection turned out to be closed and the request does no harm
+    /// twice; see [`message::Retry`] for what the error says about further attempts.
+    pub async fn send(&self, mut request: Request) -> Result<Response> {
+        if let Some(answer) = count_forwards(&mut request) {
+            return answer;
+        }
+        let mut outgoing = Outgoing::new(request)?;
+        let mut failed = Vec::new();
+        let mut failure = None;
+        while let Some(index) = self.choose(&failed) {
+            match self.0.origins[index].send(&mut outgoing).await {
+                Err(error)
+                    if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
+                {
+                    failed.push(index);
+                    failure = Some(error);
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(failure.unwrap_or_else(|| {
+            let name = &self.0.shared.plan.name;
+            Error::new(Kind::NoHealthyTarget, format!("the health checks found every target of {name} down"))
+        }))
+    }
+
+    /// Connections waiting for a request on this core; HTTP/2 connections without a stream count.
+    pub fn idle_connections(&self) -> usize {
+        self.0.origins.iter().map(Origin::idle).sum()
+    }
+
+    /// Healthy ones first, then those that merely rest; see `health`. None that has failed this request already.
+    fn choose(&self, failed: &[usize]) -> Option<usize> {
+        let Core { shared, origins, chooser } = &*self.0;
+        let load = |index: usize| origins[index].load();
+        let is_open = |index: usize| !failed.contains(&index) && shared.targets[index].health.is_up();
+        let is_fit = |index: usize| is_open(index) && !shared.targets[index].health.is_resting(Clock::now);
+        chooser.choose(origins.len(), is_fit, load).or_else(|| chooser.choose(origins.len(), is_open, load))
+    }
+}
+
+impl Call for HttpSource {
+    async fn call(&self, request: Request) -> Result<Response> {
+        self.send(request).await
+    }
+}
+
+/// `Max-Forwards` limits how many hops `OPTIONS` and `TRACE` go (RFC 9110 §7.6.2). At zero we are the last one.
+fn count_forwards(request: &mut Request) -> Option<Result<Response>> {
+    if !matches!(request.method, Method::OPTIONS | Method::TRACE) {
+        return None;
+    }
+    let left = request.fields.get(MAX_FORWARDS)?.to_str().ok()?.parse::<u64>().ok()?;
+    match left.checked_sub(1) {
+        Some(left) => {
+            request.fields.insert(MAX_FORWARDS, HeaderValue::from(left));
+            None
+        }
+        None if request.method == Method::OPTIONS => Some(Ok(Response::new(StatusCode::NO_CONTENT))),
+        // Sending the request back would show its credentials to whoever made the client send it.
+        None => Some(Err(Error::new(Kind::MethodNotAllowed, "TRACE is not answered here"))),
+    }
+}
