@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::Method;
+use http::{Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::CachePolicy;
 use rules::{CacheStatus, Fwd, Ranges, RequestDirectives, Reuse};
@@ -121,12 +121,11 @@ impl<C: Call> Caching<'_, C> {
     async fn head(&self, request: Request, stored: Option<Arc<Entry>>, fwd: Fwd) -> Answer {
         let asked = request.head_only();
         let answer = self.pass(request, CacheStatus::forward(fwd)).await;
-        if let (Some(entry), Ok(response)) = (stored, &answer.outcome) {
-            if response.status == entry.status()
-                && !rules::update::head_agrees(&entry.fields(), &response.fields)
-            {
-                self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
-            }
+        if let (Some(entry), Ok(response)) = (stored, &answer.outcome)
+            && response.status == entry.status()
+            && !rules::update::head_agrees(&entry.fields(), &response.fields)
+        {
+            self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
         }
         answer
     }
@@ -134,13 +133,13 @@ impl<C: Call> Caching<'_, C> {
     /// A part of something not stored whole: from the stored stretch, or asked for as it is, since fetching the whole
     /// may cost far more than it brings.
     async fn range(&self, ask: Ask) -> Answer {
-        match self.from_part(&ask) {
+        match self.part_of(&ask) {
             Some(answer) => answer,
             None => self.lead(Fill::new(None), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
         }
     }
 
-    fn from_part(&self, ask: &Ask) -> Option<Answer> {
+    fn part_of(&self, ask: &Ask) -> Option<Answer> {
         let now = Clock::now();
         let view = ask.request.view();
         let resource = self.store.memory.get(&KeyView::of(&view))?;
@@ -237,8 +236,7 @@ impl<C: Call> Caching<'_, C> {
         // Without an answer of its own the leader learns what the followers learn.
         match follower.news().await {
             News::Settled(Settled::Entry(entry)) => {
-                let status = CacheStatus { fwd_status: Some(304), ..status };
-                Answer::stored(&asked.view(), &entry, status).waited(started)
+                Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started)
             }
             News::Settled(Settled::Failed { error, stale }) => {
                 failed(&asked.view(), &directives, error, stale, status).waited(started)
@@ -261,9 +259,9 @@ impl<C: Call> Caching<'_, C> {
             },
             News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
-                None => Answer::stored(&view, &entry, CacheStatus { fwd_status: Some(304), ..status }),
+                None => Answer::stored(&view, &entry, confirmed(status)),
             },
-            News::Settled(Settled::Failed { error: None, stale: None }) | News::Settled(Settled::Alone) => {
+            News::Settled(Settled::Failed { error: None, stale: None } | Settled::Alone) => {
                 return Followed::Alone;
             }
             News::Settled(Settled::Failed { error, stale }) => {
@@ -300,6 +298,11 @@ enum Followed {
 /// The variant this request wants, where it is not the one given.
 fn other_variant(variant: Option<&Variant>, request: &RequestView<'_>) -> Option<Variant> {
     variant.filter(|v| !v.matches(request.fields)).map(|v| Variant::of(&v.names, request.fields))
+}
+
+/// The origin confirmed what is stored.
+fn confirmed(status: CacheStatus) -> CacheStatus {
+    status.answered(StatusCode::NOT_MODIFIED)
 }
 
 /// A follower's answer while the content is still arriving.

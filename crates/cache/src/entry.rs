@@ -136,3 +136,52 @@ fn write_field(out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
     out.extend_from_slice(value.as_bytes());
     out.extend_from_slice(b"\r\n");
 }
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use message::Timestamp;
+    use proptest::prelude::*;
+    use rules::{Exchange, Policy};
+
+    use super::*;
+
+    fn terms() -> Terms {
+        let mut fields = HeaderMap::new();
+        fields.insert("cache-control", HeaderValue::from_static("max-age=60"));
+        let exchange = Exchange {
+            method: &Method::GET,
+            request: Fields::Map(&HeaderMap::new()),
+            status: StatusCode::OK,
+            response: &fields,
+            requested_at: Timestamp::from_secs(1),
+            received_at: Timestamp::from_secs(1),
+        };
+        Terms::of(&exchange, &Policy::default()).unwrap()
+    }
+
+    proptest! {
+        /// Whatever an origin may say in a field comes back as it was: values may hold colons and bytes above 127.
+        #[test]
+        fn fields_come_back_as_they_went_in(
+            lines in prop::collection::vec(("x-[a-z]{1,8}", "[ -~\u{80}-\u{ff}]{0,20}"), 0..10)
+        ) {
+            let fields: HeaderMap = lines
+                .iter()
+                .filter_map(|(name, value)| {
+                    let value = HeaderValue::from_bytes(value.trim().as_bytes()).ok()?;
+                    Some((HeaderName::try_from(name.as_str()).ok()?, value))
+                })
+                .collect();
+            let entry = Entry::new(StatusCode::OK, &fields, Bytes::from_static(b"four"), terms(), None);
+            let mut back = entry.fields();
+            prop_assert_eq!(back.remove(CONTENT_LENGTH), Some(HeaderValue::from(4)));
+            prop_assert_eq!(back, fields);
+        }
+    }
+
+    #[test]
+    fn an_entry_is_small_beside_its_bytes() {
+        assert!(size_of::<Entry>() <= 128, "{}", size_of::<Entry>());
+    }
+}

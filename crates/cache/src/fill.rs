@@ -219,7 +219,7 @@ impl Fill {
         let mut state = self.state();
         match &mut state.phase {
             Phase::Asking => {
-                state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None })
+                state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None });
             }
             Phase::Arriving(arrival) if arrival.end.is_none() => arrival.end = Some(Err(error)),
             Phase::Arriving(_) | Phase::Settled(_) => return,

@@ -12,7 +12,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
-use rules::{ContentRange, Exchange, RequestDirectives, ResponseDirectives, Terms};
+use rules::{ContentRange, Exchange, NotStored, RequestDirectives, ResponseDirectives, Terms};
 use tokio::sync::oneshot;
 
 use crate::entry::{Entry, Variant};
@@ -59,7 +59,7 @@ impl<C: Call> Filler<C> {
         match self.ask(request, &asked).await {
             Err(error) => self.failed(Some(error)),
             Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => {
-                self.failed(None)
+                self.failed(None);
             }
             Ok(answered) => self.answered(answered, &asked, leader).await,
         }
@@ -136,7 +136,10 @@ impl<C: Call> Filler<C> {
         }
         let terms = match self.terms(&exchange, &response.body) {
             Ok(terms) => terms,
-            Err(reason) => return self.not_shared(answered.response, reason, leader),
+            Err(reason) => {
+                self.supersede(response.status, reason);
+                return self.not_shared(answered.response, reason.word(), leader);
+            }
         };
         let directives = ResponseDirectives::of(&response.fields, &self.policy.rules.targeted);
         let head = Arc::new(ArrivingHead {
@@ -149,11 +152,23 @@ impl<C: Call> Filler<C> {
         self.stream(answered.response, head, leader).await;
     }
 
-    fn terms(&self, exchange: &Exchange<'_>, body: &Body) -> Result<Terms, &'static str> {
+    fn terms(&self, exchange: &Exchange<'_>, body: &Body) -> Result<Terms, Unshared> {
         if body.exact_length().is_some_and(|length| length > self.policy.max_body) {
-            return Err("too-large");
+            return Err(Unshared::TooLarge);
         }
-        Terms::of(exchange, &self.policy.rules).map_err(|reason| reason.word())
+        Terms::of(exchange, &self.policy.rules).map_err(Unshared::Rule)
+    }
+
+    /// An answer that is not stored still replaces what is, unless the origin is only in trouble, or it was the request
+    /// (its cookies, its credentials) that forbade storing.
+    fn supersede(&self, status: StatusCode, reason: Unshared) {
+        let about_the_request = matches!(
+            reason,
+            Unshared::Rule(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore)
+        );
+        if let (Some(stale), false) = (&self.stale, is_server_error(status) || about_the_request) {
+            self.store.memory.remove_entry(&self.key.view(), stale);
+        }
     }
 
     /// What is needed to keep a 206's content once it is complete; else why it is not kept.
@@ -204,18 +219,18 @@ impl<C: Call> Filler<C> {
     fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>) {
         let mut fields = stale.fields();
         rules::update::freshen(&mut fields, exchange.response);
-        let whole = Exchange { status: stale.status(), response: &fields, ..*exchange };
-        let entry = match Terms::of(&whole, &self.policy.rules) {
-            Ok(terms) => {
-                let entry = Arc::new(stale.updated(&fields, terms));
-                self.keep(&entry);
-                entry
-            }
+        // The stored answer was fit for sharing when it came; who asked now does not change that.
+        let nobody = HeaderMap::new();
+        let request = message::Fields::Map(&nobody);
+        let whole = Exchange { request, status: stale.status(), response: &fields, ..*exchange };
+        let entry = if let Ok(terms) = Terms::of(&whole, &self.policy.rules) {
+            let entry = Arc::new(stale.updated(&fields, terms));
+            self.keep(&entry);
+            entry
+        } else {
             // The update forbids storing: use it for those who wait, and let it go.
-            Err(_) => {
-                self.store.memory.remove_entry(&self.key.view(), stale);
-                Arc::new(stale.updated(&fields, *stale.terms()))
-            }
+            self.store.memory.remove_entry(&self.key.view(), stale);
+            Arc::new(stale.updated(&fields, *stale.terms()))
         };
         self.leave_table();
         self.fill.settle(Settled::Entry(entry));
@@ -223,10 +238,6 @@ impl<C: Call> Filler<C> {
 
     /// Not for sharing: the leader has it, everyone else asks for themself, all at once.
     fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
-        // What the origin says now replaces what is stored, unless it is only in trouble.
-        if let (Some(stale), false) = (&self.stale, is_server_error(response.status)) {
-            self.store.memory.remove_entry(&self.key.view(), stale);
-        }
         self.leave_table();
         self.fill.settle(Settled::Alone);
         if let Some(leader) = leader {
@@ -293,6 +304,22 @@ impl<C: Call> Filler<C> {
 
     fn leave_table(&self) {
         self.store.fills.remove(&self.key.view(), &self.fill);
+    }
+}
+
+/// Why an answer is not shared.
+#[derive(Clone, Copy)]
+enum Unshared {
+    TooLarge,
+    Rule(NotStored),
+}
+
+impl Unshared {
+    fn word(self) -> &'static str {
+        match self {
+            Unshared::TooLarge => "too-large",
+            Unshared::Rule(rule) => rule.word(),
+        }
     }
 }
 

@@ -131,3 +131,67 @@ impl Memory {
         self.evicted.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderMap, HeaderValue, Method, StatusCode};
+    use message::{Fields, Scheme, Timestamp};
+    use rules::{Exchange, Policy, Terms};
+
+    use super::*;
+
+    fn entry(size: usize) -> Arc<Entry> {
+        let mut fields = HeaderMap::new();
+        fields.insert("cache-control", HeaderValue::from_static("max-age=60"));
+        let exchange = Exchange {
+            method: &Method::GET,
+            request: Fields::Map(&HeaderMap::new()),
+            status: StatusCode::OK,
+            response: &fields,
+            requested_at: Timestamp::from_secs(1),
+            received_at: Timestamp::from_secs(1),
+        };
+        let terms = Terms::of(&exchange, &Policy::default()).unwrap();
+        Arc::new(Entry::new(StatusCode::OK, &fields, Bytes::from(vec![b'x'; size]), terms, None))
+    }
+
+    fn key(target: &str) -> KeyView<'_> {
+        KeyView { scheme: Scheme::Http, authority: "a.example", target }
+    }
+
+    #[test]
+    fn the_bound_counts_keys_heads_and_bodies() {
+        let memory = Memory::new(1024 * 1024);
+        for number in 0..10_000 {
+            memory.put(&key(&format!("/{number:0>100}")), entry(1000), 16);
+            assert!(memory.bytes() <= memory.capacity());
+        }
+        assert!(memory.evicted() > 9_000, "a mebibyte holds fewer than a thousand of these");
+        assert!(memory.keys() > 500, "but hundreds");
+    }
+
+    #[test]
+    fn a_scan_does_not_push_out_what_is_asked_for_often() {
+        let memory = Memory::new(1024 * 1024);
+        let hot: Vec<_> = (0..100).map(|number| format!("/hot/{number}")).collect();
+        for target in &hot {
+            memory.put(&key(target), entry(1000), 16);
+        }
+        for number in 0..20_000 {
+            memory.get(&key(&hot[number % hot.len()]));
+            memory.put(&key(&format!("/scan/{number}")), entry(1000), 16);
+        }
+        let left = hot.iter().filter(|target| memory.get(&key(target)).is_some()).count();
+        assert!(left >= 95, "{left} of 100 survived");
+    }
+
+    #[test]
+    fn what_is_larger_than_the_tier_is_not_kept_and_harms_nothing() {
+        let memory = Memory::new(64 * 1024);
+        memory.put(&key("/small"), entry(100), 16);
+        memory.put(&key("/large"), entry(1024 * 1024), 16);
+        assert!(memory.get(&key("/large")).is_none());
+        assert!(memory.get(&key("/small")).is_some());
+    }
+}

@@ -41,6 +41,15 @@ impl Resource {
         self.entries().iter().find(|entry| entry.matches(request))
     }
 
+    /// The same, given up for it: the one reference a hit takes is passed on.
+    pub fn into_selected(self, request: Fields<'_>) -> Option<Arc<Entry>> {
+        match self {
+            Resource::One(entry) => entry.matches(request).then_some(entry),
+            Resource::Many(_) => self.select(request).cloned(),
+            Resource::Part(_) => None,
+        }
+    }
+
     /// The names in the newest answer's `Vary`; empty without.
     pub fn vary(&self) -> &[HeaderName] {
         self.entries().first().and_then(|entry| entry.variant()).map_or(&[], |variant| &variant.names)

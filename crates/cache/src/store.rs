@@ -53,10 +53,10 @@ impl Store {
             return None;
         }
         let resource = self.memory.get(&KeyView::of(request))?;
-        let entry = resource.select(request.fields)?;
+        let entry = resource.into_selected(request.fields)?;
         let directives = interest.directives(request.fields, policy);
         let reuse = entry.terms().reuse(&directives, interest.authorization(), now);
-        matches!(reuse, Reuse::Fresh).then(|| Arc::clone(entry))
+        matches!(reuse, Reuse::Fresh).then_some(entry)
     }
 
     /// Fetches in progress.

@@ -45,7 +45,10 @@ impl std::fmt::Display for StartError {
         match self {
             StartError::Faults(faults) => write!(f, "{faults}"),
             StartError::Bind(address, error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-                write!(f, "cannot listen on {address}: another program does already; stop it or choose another port")
+                write!(
+                    f,
+                    "cannot listen on {address}: another program does already; stop it or choose another port"
+                )
             }
             StartError::Bind(address, error) => write!(f, "cannot listen on {address}: {error}"),
             StartError::Prepare(error) => write!(f, "{error}"),

@@ -73,13 +73,14 @@ struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    async fn start(configuration: Configuration, plan: Plan, announce: Announce<'a>) -> Result<Self, StartError> {
+    async fn start(
+        configuration: Configuration,
+        plan: Plan,
+        announce: Announce<'a>,
+    ) -> Result<Self, StartError> {
         let admin = plan.listen.admin;
-        let shared = Shared {
-            store: Store::new(plan.memory),
-            gate: Gate::new(),
-            metrics: Metrics::new(plan.cores),
-        };
+        let shared =
+            Shared { store: Store::new(plan.memory), gate: Gate::new(), metrics: Metrics::new(plan.cores) };
         let running = Running::new(plan, None).map_err(StartError::Prepare)?;
         let sockets = Sockets::default();
         let change = sockets.prepare(&running.plan.listen, running.plan.cores)?;
@@ -140,9 +141,11 @@ impl<'a> Control<'a> {
     }
 
     async fn start_admin(&self, address: SocketAddr) -> Result<(), StartError> {
-        let bound = tokio::net::TcpListener::bind(address).await.map_err(|error| StartError::Bind(address, error))?;
+        let bound =
+            tokio::net::TcpListener::bind(address).await.map_err(|error| StartError::Bind(address, error))?;
         let address = bound.local_addr().map_err(|error| StartError::Bind(address, error))?;
-        let admin = Admin { metrics: Arc::clone(&self.shared.metrics), readiness: Arc::clone(&self.readiness) };
+        let admin =
+            Admin { metrics: Arc::clone(&self.shared.metrics), readiness: Arc::clone(&self.readiness) };
         spawn_local(admin::serve(bound, admin, std::future::pending()));
         (self.announce)(&Listening { kind: "admin", address });
         Ok(())
@@ -150,7 +153,8 @@ impl<'a> Control<'a> {
 
     /// Health checks run here, once for all cores; a source without a healthy target makes us not ready.
     fn start_checks(&mut self, running: &Arc<Running>) {
-        let sources = running.plan.sources.iter().zip(&running.sources).filter(|(plan, _)| plan.health.is_some());
+        let sources =
+            running.plan.sources.iter().zip(&running.sources).filter(|(plan, _)| plan.health.is_some());
         self.readiness.set_checks(sources.map(|(plan, source)| {
             let source = Arc::clone(source);
             Check::new(format!("source {}", plan.name), move || {
@@ -237,7 +241,11 @@ impl<'a> Control<'a> {
     async fn drain(&mut self) {
         let most = current(&self.running).plan.drain;
         self.readiness.set_draining();
-        tracing::info!("draining: {} connections open, at most {} s", self.shared.gate.open(), most.as_secs());
+        tracing::info!(
+            "draining: {} connections open, at most {} s",
+            self.shared.gate.open(),
+            most.as_secs()
+        );
         self.cores.iter().for_each(|core| core.order(Order::Drain));
         let finished = async {
             while !self.cores.iter().all(|core| core.thread.is_finished()) {

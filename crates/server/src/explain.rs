@@ -64,8 +64,17 @@ pub struct OriginAnswer {
 
 /// The fields of an answer that caching depends on.
 const DECISIVE: [&str; 11] = [
-    "cache-control", "cdn-cache-control", "expires", "date", "age", "etag", "last-modified", "vary", "set-cookie",
-    "pragma", "content-length",
+    "cache-control",
+    "cdn-cache-control",
+    "expires",
+    "date",
+    "age",
+    "etag",
+    "last-modified",
+    "vary",
+    "set-cookie",
+    "pragma",
+    "content-length",
 ];
 
 /// Explains a request under a plan.
@@ -96,7 +105,8 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
         stored: None,
     };
     if route::refuses(request.path()) {
-        explanation.verdict = "refused with 400: the path has dot segments, a backslash or control bytes".to_owned();
+        explanation.verdict =
+            "refused with 400: the path has dot segments, a backslash or control bytes".to_owned();
         return Ok(explanation);
     }
     let Some(destination) = local.running.router.find(&request.view()) else {
@@ -104,7 +114,8 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
         return Ok(explanation);
     };
     let plan = &local.running.plan.sources[destination.source];
-    let targets: Vec<_> = plan.targets.iter().map(|t| format!("{}://{}", t.scheme.as_str(), t.authority())).collect();
+    let targets: Vec<_> =
+        plan.targets.iter().map(|t| format!("{}://{}", t.scheme.as_str(), t.authority())).collect();
     explanation.route = Some(destination.route.to_string());
     explanation.source = Some(format!("{} ({})", plan.name, targets.join(", ")));
     let Some(policy) = &destination.cache else {
@@ -156,7 +167,10 @@ async fn ask_origin(
             let (lifetime, age) = (terms.lifetime().as_secs(), terms.age(exchange.received_at));
             format!("stored, fresh for {left} s: lifetime {lifetime} s from {from}, less an age of {age} s")
         }
-        Ok(_) => "stored, but stale at once: every use asks the origin whether it is still good (RFC 9111 §4.3)".to_owned(),
+        Ok(_) => {
+            "stored, but stale at once: every use asks the origin whether it is still good (RFC 9111 §4.3)"
+                .to_owned()
+        }
     };
     Ok(())
 }
@@ -166,7 +180,8 @@ fn decisive(fields: &HeaderMap) -> Vec<(String, String)> {
         let values = fields.get_all(HeaderName::from_static(name)).into_iter();
         values.map(move |value| {
             // A cookie's value may be a secret; that there is one is all that matters.
-            let value = if name == "set-cookie" { "…".into() } else { String::from_utf8_lossy(value.as_bytes()) };
+            let value =
+                if name == "set-cookie" { "…".into() } else { String::from_utf8_lossy(value.as_bytes()) };
             (name.to_owned(), value.into_owned())
         })
     };

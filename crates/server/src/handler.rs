@@ -91,23 +91,7 @@ impl Handler for Core {
 
     fn refuse(&self, client: &Client, error: &Error) -> Response {
         let response = response::failure(error);
-        self.recorder.record(&Exchange {
-            client,
-            method: &Method::GET,
-            scheme: message::Scheme::Http,
-            authority: "",
-            target: "",
-            version: Version::HTTP_11,
-            status: response.status,
-            bytes: 0,
-            duration: Duration::ZERO,
-            source_time: None,
-            cache: None,
-            error: Some(error),
-            route: None,
-            user_agent: None,
-            referer: None,
-        });
+        self.recorder.refused(client, error, response.status);
         response
     }
 }
@@ -140,7 +124,7 @@ impl Core {
 fn append_cache_status(response: &mut Response, status: &CacheStatus) {
     let mut text = Vec::with_capacity(64);
     status.write(&mut text);
-    let value = HeaderValue::from_bytes(&text).expect("tokens, digits and separators are a valid field value");
+    let value =
+        HeaderValue::from_bytes(&text).expect("tokens, digits and separators are a valid field value");
     response.fields.append(CACHE_STATUS, value);
 }
-

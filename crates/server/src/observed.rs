@@ -106,7 +106,10 @@ impl HttpBody for ObservedBody {
     type Data = Bytes;
     type Error = Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         let frame = std::task::ready!(self.inner.as_mut().poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => self.observed.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),

@@ -24,7 +24,7 @@ pub(crate) fn story<F: Future<Output = ()>>(tell: impl FnOnce() -> F) {
         .build_local(LocalOptions::default())
         .unwrap();
     runtime
-        .block_on(async { tokio::time::timeout(std::time::Duration::from_secs(60), tell()).await.unwrap() });
+        .block_on(async { tokio::time::timeout(std::time::Duration::from_mins(1), tell()).await.unwrap() });
 }
 
 /// One step of the script: waits for its gate, if any, then answers.

@@ -150,3 +150,20 @@ fn head_is_answered_from_get_but_never_fills_it() {
         assert_eq!(origin.times_asked(), 2);
     });
 }
+
+#[test]
+fn a_visitor_with_cookies_confirms_what_others_share_but_never_replaces_it() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        origin
+            .will(Reply::new(200, STALE, "shared"))
+            .will(Reply::new(304, &[("cache-control", "max-age=10"), ("age", "20"), ("etag", "\"1\"")], ""))
+            .will(Reply::new(200, &[("cache-control", "max-age=60")], "personal"))
+            .will(Reply::failing(Kind::Connect));
+        origin.get("/", &[]).await;
+        let visitor = &[("cookie", "who=me")];
+        assert_eq!(origin.get("/", visitor).await.text(), "shared");
+        assert_eq!(origin.get("/", visitor).await.text(), "personal");
+        assert_eq!(origin.get("/", &[]).await.text(), "shared");
+    });
+}
