@@ -50,7 +50,7 @@ async fn script(request: Request) -> Response {
         }
         "/breaks-off" => {
             response.body =
-                frames(vec![Ok(data("a")), Err(Error::new(Kind::BrokeOff, "the origin broke off"))])
+                frames(vec![Ok(data("a")), Err(Error::new(Kind::BrokeOff, "the origin broke off"))]);
         }
         "/too-short" => {
             response.fields.insert("content-length", 3.into());
