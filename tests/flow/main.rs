@@ -1,1 +1,65 @@
-//! x
+//! Flow tests: the built program between origins that do as told and clients of raw bytes. One story a file, in the
+//! order in which things must work: what the code looks like, that it passes requests at all, what it refuses, how it
+//! proxies, how it caches, how it shares fetches, what it says about that, and how it is run.
+//!
+//! Nothing sleeps: answers are made old by the `Age` and `Date` that origins send, and whoever has to wait for another
+//! waits at a gate.
+
+mod setup;
+
+mod architecture;
+mod first_steps;
+
+mod hostile {
+    //! What strangers send on either side.
+    mod deception;
+    mod http2;
+    mod limits;
+    mod poisoned_errors;
+    mod poisoning;
+    mod request_contents;
+    mod request_heads;
+    mod responses;
+}
+
+mod proxying {
+    //! What passes through.
+    mod forwarded_fields;
+    mod grpc;
+    mod interim;
+    mod old_and_new;
+    mod origins;
+    mod streaming;
+    mod tls;
+    mod upgrade;
+}
+
+mod cache {
+    //! RFC 9111 and its neighbours.
+    mod age;
+    mod authorization;
+    mod directives;
+    mod field_names;
+    mod freshness;
+    mod head;
+    mod invalidation;
+    mod ranges;
+    mod request_directives;
+    mod stale;
+    mod status_field;
+    mod statuses;
+    mod targeted;
+    mod validation_by_clients;
+    mod validation_with_origin;
+    mod variants;
+}
+
+mod coalescing;
+
+mod running {
+    //! The program as a process.
+    mod bad_input;
+    mod drain;
+    mod observed;
+    mod reload;
+}

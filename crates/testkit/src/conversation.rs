@@ -130,7 +130,8 @@ impl Conversation {
         let chunked =
             self.request.head.all("Transfer-Encoding").any(|v| v.to_ascii_lowercase().contains("chunked"));
         let result = if chunked { self.read_chunks() } else { self.read_length() };
-        self.shared.got_content(self.number, &self.request.body, &self.request.trailers);
+        self.request.whole = result.is_ok();
+        self.shared.got_content(self.number, &self.request);
         result.map(|()| self.request.body.clone())
     }
 

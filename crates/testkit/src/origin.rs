@@ -29,6 +29,8 @@ pub struct Received {
     pub raw: Vec<u8>,
     /// The content, as far as it has arrived.
     pub body: Vec<u8>,
+    /// Whether the content arrived whole.
+    pub whole: bool,
     /// Fields behind the last chunk.
     pub trailers: Vec<(String, String)>,
     /// On which connection, counted from zero.
@@ -250,10 +252,9 @@ impl Shared {
         lock(&self.record).streams.remove(&connection);
     }
 
-    pub(crate) fn got_content(&self, number: usize, body: &[u8], trailers: &[(String, String)]) {
-        let mut record = lock(&self.record);
-        body.clone_into(&mut record.requests[number].body);
-        trailers.clone_into(&mut record.requests[number].trailers);
+    /// Fills in what came behind the head of a request.
+    pub(crate) fn got_content(&self, number: usize, request: &Received) {
+        request.clone_into(&mut lock(&self.record).requests[number]);
         self.changed.notify_all();
     }
 }

@@ -62,11 +62,11 @@ impl Script {
         self.step(Step::Reset)
     }
 
-    /// The same, preceded by these steps.
+    /// Then does what this script says.
     #[must_use]
-    pub fn after(self, mut first: Script) -> Self {
-        first.steps.extend(self.steps);
-        first
+    pub fn then(mut self, next: Script) -> Self {
+        self.steps.extend(next.steps);
+        self
     }
 
     fn step(mut self, step: Step) -> Self {
