@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use crate::default;
 use crate::fault::{Faults, Place, Report, quoted};
-use crate::file::{Node, Tree};
 use crate::listen::{limits, listen};
 use crate::meant::{AccessLog, HttpSource, Plan};
 use crate::policy::policy;
 use crate::routes::{Known, Names, routes};
 use crate::section::{Section, named};
 use crate::source::source;
-use crate::{schema, value};
+use crate::tree::{Node, Tree};
+use crate::{file, schema, value};
 
 /// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
 pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut report = Report::default();
-    let plan = Tree::read(text, &mut report).and_then(|tree| plan(&tree, folder, &mut report));
+    let plan = file::read(text, &mut report).and_then(|tree| plan(&tree, folder, &mut report));
     match plan {
         Some(plan) if report.is_empty() => Ok(plan),
         _ => Err(report.into_faults(name, text)),

@@ -37,7 +37,7 @@ pub struct Fault {
 pub struct Faults {
     file: String,
     lines: Vec<String>,
-    faults: Vec<Fault>,
+    kept: Vec<Fault>,
     more: usize,
 }
 
@@ -114,7 +114,7 @@ impl Report {
     pub(crate) fn into_faults(mut self, file: &str, text: &str) -> Faults {
         self.faults.sort_by_key(|fault| (fault.line, fault.column));
         let lines = crate::file::lines(text).map(masked).collect();
-        Faults { file: file.to_owned(), lines, faults: self.faults, more: self.more }
+        Faults { file: file.to_owned(), lines, kept: self.faults, more: self.more }
     }
 }
 
@@ -133,12 +133,12 @@ impl Faults {
 
     /// The faults by line. A file of noise shows its first 500.
     pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
-        self.faults.iter()
+        self.kept.iter()
     }
 
     /// How many there are, those that are not shown included.
     pub fn count(&self) -> usize {
-        self.faults.len() + self.more
+        self.kept.len() + self.more
     }
 
     /// Writes one fault as a compiler would: what, where, the line with a caret, what to do.
@@ -182,14 +182,14 @@ impl<'a> IntoIterator for &'a Faults {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for fault in &self.faults {
+        for fault in &self.kept {
             self.write_fault(f, fault)?;
             writeln!(f)?;
         }
         let noun = if self.count() == 1 { "fault" } else { "faults" };
         write!(f, "{}: {} {noun}", Shown(&self.file), self.count())?;
         if self.more > 0 {
-            write!(f, ", the first {} shown", self.faults.len())?;
+            write!(f, ", the first {} shown", self.kept.len())?;
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Serialize for Faults {
         let mut faults = serializer.serialize_struct("Faults", 3)?;
         faults.serialize_field("file", &self.file)?;
         faults.serialize_field("count", &self.count())?;
-        faults.serialize_field("faults", &self.faults)?;
+        faults.serialize_field("faults", &self.kept)?;
         faults.end()
     }
 }

@@ -1,7 +1,6 @@
-//! File: YAML → a tree in which every value knows its line, its column and its path. All that is YAML stays in here.
+//! File: YAML → a [`Tree`]. All that is YAML stays in here and in `syntax`, which explains its errors.
 //!
-//! In comes a text, out goes a [`Tree`] of mappings, lists and words, and faults for what the language does not use:
-//! aliases, anchors, merge keys, tags, several documents. Values stay as they were written (`off`, `10.0`, `5s`); what
+//! In comes a text, out goes a tree of mappings, lists and words, and faults for what the language does not use: aliases, anchors, merge keys, tags, several documents. Values stay as they were written (`off`, `10.0`, `5s`); what
 //! they mean is for the checks to say. The parser's events are read instead of deserializing with serde: only they tell
 //! `off` from `false` and `*` from an alias, and with no alias ever followed there is nothing to blow up.
 
@@ -11,6 +10,7 @@ use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span, Tag, options
 
 use crate::fault::{Place, Reason, Report, quoted};
 use crate::syntax;
+use crate::tree::{Step, Tree, Value};
 
 /// Longer files are refused before they are read: a thousand routes are a tenth of it.
 pub(crate) const LARGEST: usize = 1024 * 1024;
@@ -18,183 +18,37 @@ pub(crate) const LARGEST: usize = 1024 * 1024;
 /// Mappings and lists inside one another; the language needs six.
 const DEEPEST: usize = 24;
 
-/// What a file says.
-#[derive(Debug, Default)]
-pub(crate) struct Tree {
-    nodes: Vec<Stored>,
-}
-
-#[derive(Debug)]
-struct Stored {
-    parent: Option<usize>,
-    step: Step,
-    place: Place,
-    value: Value,
-}
-
-/// How one gets from the parent to here.
-#[derive(Debug)]
-enum Step {
-    Root,
-    Key(String, Place),
-    Item(usize),
-}
-
-#[derive(Debug)]
-enum Value {
-    Nothing,
-    Text(String),
-    List(Vec<usize>),
-    Map(Vec<usize>),
-    Broken,
-}
-
-/// One value of the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Node<'t> {
-    tree: &'t Tree,
-    index: usize,
-}
-
-/// What a value looks like.
-#[derive(Debug)]
-pub(crate) enum Shape<'t> {
-    /// A key without a value, `~` or `null`.
-    Nothing,
-    /// A word, as written, without its quotes.
-    Text(&'t str),
-    /// `[a, b]`, or lines that begin with a dash.
-    List(Vec<Node<'t>>),
-    /// Keys and values; each value knows its key.
-    Map(Vec<Node<'t>>),
-    /// Something whose fault has been noted already.
-    Broken,
-}
-
-impl<'t> Node<'t> {
-    fn stored(&self) -> &'t Stored {
-        &self.tree.nodes[self.index]
+/// Reads a text. `None`, and a fault, when it is not YAML at all.
+pub(crate) fn read(text: &str, report: &mut Report) -> Option<Tree> {
+    if text.len() > LARGEST {
+        let cause = format!("the file has {} bytes", text.len());
+        report.fault(Place::default(), String::new(), cause, "write at most 1 MiB");
+        return None;
     }
-
-    fn node(&self, index: usize) -> Node<'t> {
-        Node { tree: self.tree, index }
+    if tabs(text, report) {
+        return None;
     }
-
-    /// What it looks like.
-    pub(crate) fn shape(&self) -> Shape<'t> {
-        match &self.stored().value {
-            Value::Nothing => Shape::Nothing,
-            Value::Text(text) => Shape::Text(text),
-            Value::List(items) => Shape::List(items.iter().map(|index| self.node(*index)).collect()),
-            Value::Map(entries) => Shape::Map(entries.iter().map(|index| self.node(*index)).collect()),
-            Value::Broken => Shape::Broken,
-        }
-    }
-
-    /// The key it stands behind; empty for the items of a list.
-    pub(crate) fn key(&self) -> &'t str {
-        match &self.stored().step {
-            Step::Key(key, _) => key,
-            Step::Root | Step::Item(_) => "",
-        }
-    }
-
-    /// Where it stands; for a value that is not there, where its key stands.
-    pub(crate) fn place(&self) -> Place {
-        let stored = self.stored();
-        if stored.place.length == 0 { self.key_place() } else { stored.place }
-    }
-
-    /// Where its key stands.
-    pub(crate) fn key_place(&self) -> Place {
-        let stored = self.stored();
-        match &stored.step {
-            Step::Key(_, place) => *place,
-            Step::Root | Step::Item(_) => stored.place,
-        }
-    }
-
-    /// `policies.live.cache.ttl`, `routes[2].match`.
-    pub(crate) fn path(&self) -> String {
-        let mut steps = Vec::new();
-        let mut current = Some(self.index);
-        while let Some(index) = current {
-            let stored = &self.tree.nodes[index];
-            steps.push(&stored.step);
-            current = stored.parent;
-        }
-        let mut path = String::new();
-        for step in steps.into_iter().rev() {
-            match step {
-                Step::Root => {}
-                Step::Item(index) => path.push_str(&format!("[{index}]")),
-                Step::Key(key, _) => {
-                    if !path.is_empty() {
-                        path.push('.');
-                    }
-                    path.extend(key.chars().take(80).map(|c| if c.is_control() { '\u{fffd}' } else { c }));
-                }
+    let options = options! {
+        emit_unresolved_aliases: true,
+        emit_anchor_events: true,
+        flow_nesting_limit: DEEPEST,
+        block_nesting_limit: DEEPEST,
+    };
+    let mut builder = Builder { tree: Tree::default(), open: Vec::new(), documents: 0, report };
+    for event in Parser::new_from_str_with_options(text, options) {
+        match event {
+            Ok((event, span)) => builder.take(event, span),
+            Err(error) => {
+                let (number, column) = (error.marker().line(), error.marker().col());
+                let line = lines(text).nth(number.saturating_sub(1)).unwrap_or("");
+                let Reason { cause, remedy } = syntax::explain(error.kind(), &error.info(), line, column);
+                let place = Place { line: number, column: column + 1, length: 1 };
+                builder.report.fault(place, String::new(), cause, remedy);
+                return None;
             }
         }
-        path
     }
-}
-
-impl Report {
-    /// A fault of a value.
-    pub(crate) fn at(&mut self, node: Node<'_>, cause: impl Into<String>, remedy: impl Into<String>) {
-        self.fault(node.place(), node.path(), cause, remedy);
-    }
-
-    /// A fault of a key.
-    pub(crate) fn at_key(&mut self, node: Node<'_>, cause: impl Into<String>, remedy: impl Into<String>) {
-        self.fault(node.key_place(), node.path(), cause, remedy);
-    }
-
-    /// A fault of a value, from the reason why it was refused.
-    pub(crate) fn because(&mut self, node: Node<'_>, reason: Reason) {
-        self.at(node, reason.cause, reason.remedy);
-    }
-}
-
-impl Tree {
-    /// Reads a text. `None`, and a fault, when it is not YAML at all.
-    pub(crate) fn read(text: &str, report: &mut Report) -> Option<Tree> {
-        if text.len() > LARGEST {
-            let cause = format!("the file has {} bytes", text.len());
-            report.fault(Place::default(), String::new(), cause, "write at most 1 MiB");
-            return None;
-        }
-        if tabs(text, report) {
-            return None;
-        }
-        let options = options! {
-            emit_unresolved_aliases: true,
-            emit_anchor_events: true,
-            flow_nesting_limit: DEEPEST,
-            block_nesting_limit: DEEPEST,
-        };
-        let mut builder = Builder { tree: Tree::default(), open: Vec::new(), documents: 0, report };
-        for event in Parser::new_from_str_with_options(text, options) {
-            match event {
-                Ok((event, span)) => builder.take(event, span),
-                Err(error) => {
-                    let (number, column) = (error.marker().line(), error.marker().col());
-                    let line = lines(text).nth(number.saturating_sub(1)).unwrap_or("");
-                    let Reason { cause, remedy } = syntax::explain(error.kind(), &error.info(), line, column);
-                    let place = Place { line: number, column: column + 1, length: 1 };
-                    builder.report.fault(place, String::new(), cause, remedy);
-                    return None;
-                }
-            }
-        }
-        Some(builder.tree)
-    }
-
-    /// The outermost value; `None` when the file has none.
-    pub(crate) fn root(&self) -> Option<Node<'_>> {
-        if self.nodes.is_empty() { None } else { Some(Node { tree: self, index: 0 }) }
-    }
+    Some(builder.tree)
 }
 
 /// The lines of a text as YAML counts them: LF, CRLF, and CR alone.
@@ -269,10 +123,8 @@ impl Builder<'_> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents == 2 {
-                    let place = Place { length: place.length.max(1), ..place };
-                    self.report.fault(
+                    self.fault(
                         place,
-                        String::new(),
                         "a second document begins",
                         "take out this line: a file is one document",
                     );
@@ -313,6 +165,7 @@ impl Builder<'_> {
                 );
             }
             Event::Anchor(..) => {
+                // Comes behind the value it stands before, so where it is in the tree has passed already.
                 self.report.fault(
                     place,
                     String::new(),
@@ -337,26 +190,23 @@ impl Builder<'_> {
 
     fn key(&mut self, key: &str, place: Place) {
         let Some(Open { within: Within::Map { keys, next }, .. }) = self.open.last_mut() else { return };
-        if let Some(first) = keys.get(key) {
+        let reason = if let Some(first) = keys.get(key) {
             let cause = format!("{} stands here twice, first in line {}", quoted(key), first.line);
-            self.report.fault(place, String::new(), cause, "keep one of them");
-            *next = Next::Dropped;
+            Some(Reason::new(cause, "keep one of them"))
         } else if key == "<<" {
-            self.report.fault(
-                place,
-                String::new(),
-                "merge keys are not part of the language",
-                "write the keys themselves",
-            );
-            *next = Next::Dropped;
+            Some(Reason::new("merge keys are not part of the language", "write the keys themselves"))
         } else {
             keys.insert(key.to_owned(), place);
-            *next = Next::Value(key.to_owned(), place);
+            None
+        };
+        *next = if reason.is_none() { Next::Value(key.to_owned(), place) } else { Next::Dropped };
+        if let Some(Reason { cause, remedy }) = reason {
+            self.fault(place, cause, remedy);
         }
     }
 
     fn alias(&mut self, cause: &str, remedy: String, place: Place) {
-        self.report.fault(place, String::new(), cause, remedy);
+        self.fault(place, cause, remedy);
         match self.slot() {
             Slot::Key => self.drop_value(),
             slot => {
@@ -369,10 +219,8 @@ impl Builder<'_> {
         let slot = self.slot();
         let as_key = matches!(slot, Slot::Key);
         if as_key {
-            let place = Place { length: place.length.max(1), ..place };
-            self.report.fault(
+            self.fault(
                 place,
-                String::new(),
                 "a key is a mapping or a list",
                 "write a word as the key; braces in a key need quotes",
             );
@@ -412,28 +260,38 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a value. One without a slot stays outside the tree, so that its inside can be read over.
+    /// Adds a value; one without a slot stays outside the tree.
     fn add(&mut self, slot: Slot, value: Value, place: Place) -> usize {
-        let index = self.tree.nodes.len();
         let (parent, step) = match slot {
             Slot::Item { parent, index } => (Some(parent), Step::Item(index)),
             Slot::Value { parent, key, place } => (Some(parent), Step::Key(key, place)),
             Slot::Root | Slot::Key | Slot::Dropped => (None, Step::Root),
         };
-        if let Some(parent) = parent
-            && let Value::List(children) | Value::Map(children) = &mut self.tree.nodes[parent].value
-        {
-            children.push(index);
-        }
-        self.tree.nodes.push(Stored { parent, step, place, value });
-        index
+        self.tree.add(parent, step, value, place)
+    }
+
+    /// Notes a fault of what comes next in the innermost mapping or list.
+    fn fault(&mut self, place: Place, cause: impl Into<String>, remedy: impl Into<String>) {
+        let path = match self.open.last() {
+            Some(open) if !self.report.is_full() => {
+                let parent = self.tree.node(open.node);
+                match &open.within {
+                    Within::List { items } => parent.path_of(&Step::Item(*items)),
+                    Within::Map { next: Next::Value(key, place), .. } => {
+                        parent.path_of(&Step::Key(key.clone(), *place))
+                    }
+                    Within::Map { .. } => parent.path(),
+                }
+            }
+            _ => String::new(),
+        };
+        self.report.fault(Place { length: place.length.max(1), ..place }, path, cause, remedy);
     }
 
     fn refuse_tag(&mut self, tag: Option<&Tag>, place: Place) {
         if let Some(tag) = tag {
-            let place = Place { length: place.length.max(1), ..place };
             let cause = format!("the tag {} is not part of the language", quoted(&tag.original()));
-            self.report.fault(place, String::new(), cause, "take the tag out");
+            self.fault(place, cause, "take the tag out");
         }
     }
 }

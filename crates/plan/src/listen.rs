@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::default;
 use crate::fault::{Reason, Report, quoted};
-use crate::file::Node;
 use crate::meant::{Limits, Listen, Tls};
 use crate::section::Section;
+use crate::tree::Node;
 use crate::{schema, unit, url, value};
 
 /// Where clients come in.

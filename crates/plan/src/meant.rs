@@ -93,7 +93,7 @@ impl Default for Limits {
             connections: 65_536,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
-            body_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_mins(1),
         }
     }
 }
@@ -212,8 +212,8 @@ impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
             connect: Duration::from_secs(5),
-            head: Duration::from_secs(60),
-            body: Duration::from_secs(60),
+            head: Duration::from_mins(1),
+            body: Duration::from_mins(1),
         }
     }
 }

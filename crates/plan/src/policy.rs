@@ -3,9 +3,9 @@
 use http::HeaderName;
 
 use crate::fault::{Reason, Report, quoted};
-use crate::file::{Node, Shape};
 use crate::meant::CachePolicy;
 use crate::section::Section;
+use crate::tree::{Node, Shape};
 use crate::{schema, unit, value};
 
 /// Reads a policy. `None` when a fault left nothing of it.
@@ -41,7 +41,7 @@ fn cache(name: &str, node: Node<'_>, report: &mut Report) -> Option<CachePolicy>
         value::choice(node, &[("honour", true), ("ignore", false)], report)
     });
     section.set("store_set_cookie", &mut rules.store_set_cookie, report, value::switch);
-    section.set("targeted", &mut rules.targeted, report, targeted);
+    section.set("targeted", &mut rules.targeted, report, |node, report| Some(targeted(node, report)));
     section.set("max_body", &mut policy.max_body, report, |node, report| {
         value::size(node, "1B", "1TiB", report)
     });
@@ -67,10 +67,10 @@ fn or_word<T>(
 }
 
 /// Field names; an empty list obeys none.
-fn targeted(node: Node<'_>, report: &mut Report) -> Option<Vec<HeaderName>> {
+fn targeted(node: Node<'_>, report: &mut Report) -> Vec<HeaderName> {
     match node.shape() {
-        Shape::List(items) if items.is_empty() => Some(Vec::new()),
-        _ => Some(value::distinct(node, report, |node, report| value::parsed(node, report, field_name))),
+        Shape::List(items) if items.is_empty() => Vec::new(),
+        _ => value::distinct(node, report, |node, report| value::parsed(node, report, field_name)),
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::fault::{Report, quoted};
-use crate::file::{Node, Shape};
 use crate::meant::{CachePolicy, Pattern, Route};
 use crate::nearest::nearest;
 use crate::section::Section;
+use crate::tree::{Node, Shape};
 use crate::{schema, value};
 
 /// What routes may name. A source or policy with a fault of its own is here too, so that it is not called unknown.

@@ -1,9 +1,6 @@
 //! Schema: every word of the language, once. The checks find unknown keys with it, and the reference is written from it,
 //! so that a word cannot be known to one and unknown to the other.
 
-use crate::fault::quoted;
-use crate::nearest::nearest;
-
 /// The keys of one mapping.
 #[derive(Debug)]
 pub struct Section {
@@ -373,67 +370,5 @@ impl Section {
     /// The key of that name.
     pub(crate) fn word(&self, name: &str) -> Option<&'static Word> {
         self.words.iter().find(|word| word.name == name)
-    }
-
-    /// Why `key` is none of this section's, and what to write instead.
-    pub(crate) fn unknown(&self, key: &str) -> (String, String) {
-        if self.later.contains(&key) {
-            let cause = format!("{} is not available in this version", quoted(key));
-            return (cause, format!("take it out; known here: {}", self.names()));
-        }
-        let cause = format!("unknown key {}", quoted(key));
-        if let Some((word, value)) = key.split_once(':')
-            && self.word(word).is_some()
-        {
-            return (cause, format!("put a space behind the colon: {}", quoted(&format!("{word}: {value}"))));
-        }
-        if let Some(meant) = nearest(key, self.words.iter().map(|word| word.name)) {
-            return (cause, format!("write `{meant}`"));
-        }
-        let elsewhere =
-            SECTIONS.iter().find(|section| !std::ptr::eq(**section, self) && section.word(key).is_some());
-        match elsewhere {
-            Some(section) if section.path.is_empty() => {
-                (cause, format!("write {} at the top of the file, not in here", quoted(key)))
-            }
-            Some(section) => (
-                cause,
-                format!("{} belongs into `{}`; known here: {}", quoted(key), section.path, self.names()),
-            ),
-            None => (cause, format!("known here: {}", self.names())),
-        }
-    }
-
-    fn names(&self) -> String {
-        self.words.iter().map(|word| format!("`{}`", word.name)).collect::<Vec<_>>().join(", ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_word_is_both_known_and_later() {
-        for section in schema() {
-            for word in section.words {
-                assert!(!section.later.contains(&word.name), "{} {}", section.path, word.name);
-                assert!(word.meaning.ends_with('.'), "{}", word.meaning);
-                assert_eq!(section.words.iter().filter(|other| other.name == word.name).count(), 1);
-            }
-        }
-    }
-
-    #[test]
-    fn unknown_keys_get_a_remedy() {
-        assert_eq!(CACHE.unknown("tll"), ("unknown key `tll`".into(), "write `ttl`".into()));
-        assert_eq!(CACHE.unknown("ttl:5s").1, "put a space behind the colon: `ttl: 5s`");
-        assert_eq!(
-            POLICY.unknown("ttl").1,
-            "`ttl` belongs into `policies.<name>.cache`; known here: `cache`"
-        );
-        assert_eq!(ROUTE.unknown("drain").1, "write `drain` at the top of the file, not in here");
-        assert_eq!(SOURCE_TLS.unknown("zebra").1, "known here: `verify`, `authorities`");
-        assert_eq!(POLICY.unknown("retry").0, "`retry` is not available in this version");
     }
 }

@@ -1,9 +1,9 @@
 //! Section: one mapping of the file, its keys checked against the schema. In comes a node, out go its values by key.
 //! Opened by the check of each section.
 
-use crate::fault::{Report, quoted};
-use crate::file::{Node, Shape};
+use crate::fault::{Reason, Report, quoted};
 use crate::schema;
+use crate::tree::{Node, Shape};
 
 /// A mapping whose unknown keys have been noted.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'t> Section<'t> {
         };
         for entry in &entries {
             if schema.word(entry.key()).is_none() && !report.is_full() {
-                let (cause, remedy) = schema.unknown(entry.key());
+                let Reason { cause, remedy } = schema.unknown(entry.key());
                 report.at_key(*entry, cause, remedy);
             }
         }
@@ -102,7 +102,7 @@ fn not_a_mapping(node: Node<'_>, shape: &Shape<'_>, example: &str, report: &mut 
     match shape {
         Shape::Nothing => report.at(node, format!("{subject} has nothing under it"), example),
         Shape::Text(_) | Shape::List(_) => {
-            report.at(node, format!("{subject} must be a mapping, `key: value`"), example)
+            report.at(node, format!("{subject} must be a mapping, `key: value`"), example);
         }
         Shape::Map(_) | Shape::Broken => {}
     }

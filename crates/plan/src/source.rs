@@ -7,10 +7,10 @@ use http::Method;
 use message::Scheme;
 
 use crate::fault::{Reason, Report, quoted};
-use crate::file::{Node, Shape};
 use crate::meant::{Balance, Health, HostField, HttpSource, Protocol, Timeouts};
 use crate::nearest::nearest;
 use crate::section::Section;
+use crate::tree::{Node, Shape};
 use crate::{schema, up, url, value};
 
 /// Reads a source: a URL alone, or its section. `None` when a fault left no server.

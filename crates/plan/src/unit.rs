@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(fraction("0%"), Ok(0.0));
         assert_eq!(fraction("2.5%"), Ok(0.025));
         assert_eq!(rate("100/s"), Ok(Rate { count: 100, per: Duration::from_secs(1) }));
-        assert_eq!(rate("5/m"), Ok(Rate { count: 5, per: Duration::from_secs(60) }));
+        assert_eq!(rate("5/m"), Ok(Rate { count: 5, per: Duration::from_mins(1) }));
         for bad in ["10", "%", "-1%", "101%", "inf%", "nan%", "1e1%", "1.2.3%", "..%"] {
             assert!(fraction(bad).is_err(), "{bad}");
         }

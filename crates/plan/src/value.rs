@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::fault::{Reason, Report, quoted};
-use crate::file::{Node, Shape};
 use crate::nearest::nearest;
+use crate::tree::{Node, Shape};
 use crate::unit;
 
 /// A single word.
@@ -194,7 +194,7 @@ pub(crate) fn distinct<T: PartialEq>(
     for item in items.into_iter().take(MOST) {
         match read(item, report) {
             Some(value) if values.contains(&value) => {
-                report.at(item, "the same stands in the list twice", "take one out")
+                report.at(item, "the same stands in the list twice", "take one out");
             }
             Some(value) => values.push(value),
             None => {}

@@ -1,5 +1,7 @@
 //! Files that cannot even be read as text, and random ones.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
+
 use plan::{Faults, compile, load};
 use proptest::prelude::*;
 

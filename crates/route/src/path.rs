@@ -36,9 +36,8 @@ fn misleads(path: &[u8]) -> bool {
         rest = behind;
         match read {
             Read::Control => return true,
-            Read::Slash if segment.is_dots() => return true,
+            Read::Slash | Read::Semicolon if segment.is_dots() => return true,
             Read::Slash => segment = Segment::Start,
-            Read::Semicolon if segment.is_dots() => return true,
             Read::Dot => segment = segment.dot(),
             Read::Semicolon | Read::Other => segment = Segment::Name,
         }

@@ -93,7 +93,7 @@ impl Methods {
                 self.any.get_or_insert(route);
             }
             Some(method) if self.named.iter().all(|(known, _)| *known != method) => {
-                self.named.push((method, route))
+                self.named.push((method, route));
             }
             Some(_) => {}
         }
