@@ -197,6 +197,8 @@ mod tests {
             (&[("accept", "a, b")], &[("accept", "a"), ("accept", "b")], true),
             (&[("accept", "a, b")], &[("accept", "b, a")], false),
             (&[("accept", "a")], &[("accept", "A")], false),
+            (&[("accept", "a")], &[("accept", "a"), ("accept", "b")], false),
+            (&[("accept", "a"), ("accept", "b")], &[("accept", "a")], false),
             (&[("accept", "\"a,b\"")], &[("accept", "\"a, b\"")], false),
             (&[("accept", "a"), ("other", "1")], &[("accept", "a"), ("other", "2")], true),
             (&[("accept", "a")], &[("user-agent", "a")], false),
