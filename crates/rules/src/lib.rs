@@ -1,8 +1,8 @@
 //! What the RFCs say, as pure functions: no clock, no socket, no randomness; `now` is an argument.
 //!
 //! In come heads: method, status, fields, and when they were sent and received. Out come decisions: may this answer
-//! be stored and on which [`Terms`], may it be [reused](Reuse) for this request, does it [vary](vary), is it
-//! [unchanged](validate), which [ranges](range) of it are wanted, what does a write [invalidate](invalidate).
+//! be stored and on which [`Terms`], may it be [reused](Reuse) for this request, does it [vary], is it
+//! [unchanged](validate), which [ranges](range) of it are wanted, what does a write [invalidate].
 //! `cache` asks before it stores and reuses, `response` before it writes, `listener` and `source` strip
 //! [hop-by-hop](hop_by_hop) fields. Each module names the sections it implements: RFC 9110 (semantics),
 //! 9111 (caching), 5861 (stale answers), 9211 (`Cache-Status`), 9213 (targeted fields), 9651 (structured fields).

@@ -1,7 +1,7 @@
 //! Vary: which request fields an answer depends on (RFC 9110 §12.5.5) and whether two requests agree in them
 //! (RFC 9111 §4.1).
 //!
-//! The cache keeps [`selecting`] bytes beside each variant and compares with [`matches`] on lookup.
+//! The cache keeps [`selecting`] bytes beside each variant and compares with [`matches()`] on lookup.
 
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, COOKIE, ORIGIN, REFERER, USER_AGENT, VARY};
 use http::{HeaderMap, HeaderName};
