@@ -45,7 +45,9 @@ impl<'t> Section<'t> {
     /// The value of a key that must be there.
     pub(crate) fn need(&self, key: &str, report: &mut Report) -> Option<Node<'t>> {
         let value = self.get(key);
-        if value.is_none() {
+        // What is written with words of a later version has been refused for them; it lacks nothing else.
+        let is_later = self.entries.iter().any(|entry| self.schema.later.contains(&entry.key()));
+        if value.is_none() && !is_later {
             let cause = format!("{} is missing", quoted(key));
             report.at(self.node, cause, format!("add it: `{}`", self.schema.example));
         }
