@@ -76,10 +76,11 @@ fn settle_fields(response: &mut Response, framing: Framing, asked: Asked) {
     let stands_for_content = asked.is_head || *status == StatusCode::NOT_MODIFIED;
     if framing != Framing::Empty || *status == StatusCode::NO_CONTENT || !stands_for_content {
         fields.remove(CONTENT_LENGTH);
-    } else if asked.is_head && !body.is_empty() && !fields.contains_key(CONTENT_LENGTH) {
-        if let Some(length) = body.exact_length() {
-            fields.insert(CONTENT_LENGTH, length.into());
-        }
+    } else if asked.is_head
+        && !fields.contains_key(CONTENT_LENGTH)
+        && let Some(length) = body.exact_length().filter(|_| !body.is_empty())
+    {
+        fields.insert(CONTENT_LENGTH, length.into());
     }
 }
 

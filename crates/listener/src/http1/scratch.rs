@@ -21,19 +21,18 @@ pub(super) struct Scratch {
 }
 
 thread_local! {
-    static SHARED: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    static SHARED: Cell<Option<Scratch>> = const { Cell::new(None) };
 }
 
 impl Scratch {
     /// The core's scratch. Taken rather than borrowed: should it ever be in use already, the second user gets another.
-    pub(super) fn take() -> Box<Scratch> {
-        SHARED.take().unwrap_or_else(|| {
-            Box::new(Scratch { input: vec![0; INPUT].into_boxed_slice(), output: Vec::new() })
-        })
+    pub(super) fn take() -> Scratch {
+        let another = || Scratch { input: vec![0; INPUT].into_boxed_slice(), output: Vec::new() };
+        SHARED.take().unwrap_or_else(another)
     }
 
     /// Makes it available again.
-    pub(super) fn put_back(self: Box<Self>) {
+    pub(super) fn put_back(self) {
         SHARED.set(Some(self));
     }
 
