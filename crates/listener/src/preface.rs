@@ -61,7 +61,12 @@ async fn read(io: &TcpStream, initial: &mut BytesMut) -> Option<Protocol> {
         match io.try_read_buf(initial) {
             Ok(0) => return None,
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // a new socket counts as readable until it is read once
+                if initial.is_empty() {
+                    *initial = BytesMut::new();
+                }
+            }
             Err(_) => return None,
         }
     }
