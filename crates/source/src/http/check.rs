@@ -39,7 +39,7 @@ async fn check_target(shared: Arc<Shared>, health: Arc<Health>, index: usize) {
             match found {
                 Ok(()) => tracing::info!(source = shared.plan.name, target = &*target.name, "healthy again"),
                 Err(why) => {
-                    tracing::warn!(source = shared.plan.name, target = &*target.name, why, "unhealthy")
+                    tracing::warn!(source = shared.plan.name, target = &*target.name, why, "unhealthy");
                 }
             }
         }

@@ -25,13 +25,11 @@ pub(super) struct Connected {
 pub(super) async fn connect(shared: &Shared, target: &Target, only_http1: bool) -> Result<Connected> {
     let phase = Cell::new("resolving the name");
     let limit = shared.plan.timeouts.connect;
-    let result = match tokio::time::timeout(limit, steps(shared, target, only_http1, &phase)).await {
-        Ok(result) => result,
-        Err(_) => {
-            let detail = format!("{}: {} took longer than {limit:?}", target.name, phase.get());
-            Err(Error::new(Kind::ConnectTimeout, detail))
-        }
-    };
+    let timed = tokio::time::timeout(limit, steps(shared, target, only_http1, &phase)).await;
+    let result = timed.unwrap_or_else(|_| {
+        let detail = format!("{}: {} took longer than {limit:?}", target.name, phase.get());
+        Err(Error::new(Kind::ConnectTimeout, detail))
+    });
     match result {
         Ok(connected) => {
             target.health.connected();

@@ -217,7 +217,7 @@ impl Exchange<'_> {
         self.connection.timer.stop();
         self.connection.input.advance(head.length);
         if head.status == StatusCode::SWITCHING_PROTOCOLS {
-            return upgrade::respond(self.connection, head, &self.terms);
+            return upgrade::respond(*self.connection, head, &self.terms);
         }
         let ResponseHead { status, mut fields, framing, keep_alive, .. } = head;
         rules::hop_by_hop::strip(&mut fields);
@@ -225,25 +225,16 @@ impl Exchange<'_> {
             fields.remove(CONTENT_LENGTH);
         }
         let is_reusable = keep_alive && self.terms.upgrade.is_none() && self.broken.is_none();
-        let body = match self.whole(framing) {
-            Some(content) => {
-                if is_reusable && self.upload.is_complete() {
-                    self.connection.give_back();
-                }
-                Body::from(content)
+        let body = if let Some(content) = self.whole(framing) {
+            if is_reusable && self.upload.is_complete() {
+                self.connection.give_back();
             }
-            None => {
-                let upload = (!self.upload.is_complete() && self.broken.is_none()).then_some(self.upload);
-                let Terms { timeouts, target, .. } = self.terms;
-                Body::stream(Answer::new(
-                    self.connection,
-                    framing,
-                    upload,
-                    is_reusable,
-                    timeouts.body,
-                    Arc::clone(target),
-                ))
-            }
+            Body::from(content)
+        } else {
+            let upload = (!self.upload.is_complete() && self.broken.is_none()).then_some(self.upload);
+            let Terms { timeouts, target, .. } = self.terms;
+            let target = Arc::clone(target);
+            Body::stream(Answer::new(self.connection, framing, upload, is_reusable, timeouts.body, target))
         };
         Ok(Response { status, fields, body })
     }

@@ -28,12 +28,18 @@ pub(super) struct Forwarded {
     client: IpAddr,
     scheme: Scheme,
     received_by: &'static str,
-    via: Vec<u8>,
-    forwarded: Vec<u8>,
-    forwarded_for: Vec<u8>,
+    before: Before,
     says_proto: bool,
     says_host: bool,
     says_real_ip: bool,
+}
+
+/// The lists that we append to, as they came.
+#[derive(Debug)]
+struct Before {
+    via: Vec<u8>,
+    forwarded: Vec<u8>,
+    forwarded_for: Vec<u8>,
 }
 
 impl Forwarded {
@@ -47,9 +53,11 @@ impl Forwarded {
             client: address.ip().to_canonical(),
             scheme: request.scheme,
             received_by: protocol(request.version),
-            via: take_list(fields, &VIA),
-            forwarded: take_list(fields, &FORWARDED),
-            forwarded_for: take_list(fields, &FORWARDED_FOR),
+            before: Before {
+                via: take_list(fields, &VIA),
+                forwarded: take_list(fields, &FORWARDED),
+                forwarded_for: take_list(fields, &FORWARDED_FOR),
+            },
             says_proto: !fields.contains_key(FORWARDED_PROTO),
             says_host: !fields.contains_key(FORWARDED_HOST),
             says_real_ip: !fields.contains_key(REAL_IP),
@@ -59,15 +67,15 @@ impl Forwarded {
     /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
     pub(super) fn lines(&self, authority: &str, mut say: impl FnMut(HeaderName, &[u8])) {
         let mut line = Vec::with_capacity(128);
-        begin(&mut line, &self.via);
+        begin(&mut line, &self.before.via);
         put(&mut line, format_args!("{} {PSEUDONYM}", self.received_by));
         say(VIA, &line);
 
-        begin(&mut line, &self.forwarded_for);
+        begin(&mut line, &self.before.forwarded_for);
         put(&mut line, format_args!("{}", self.client));
         say(FORWARDED_FOR, &line);
 
-        begin(&mut line, &self.forwarded);
+        begin(&mut line, &self.before.forwarded);
         match self.client {
             IpAddr::V4(address) => put(&mut line, format_args!("for={address}")),
             IpAddr::V6(address) => put(&mut line, format_args!("for=\"[{address}]\"")),
@@ -142,7 +150,7 @@ fn refuse_loop(fields: &HeaderMap) -> Result<()> {
         .iter()
         .flat_map(|value| value.as_bytes().split(|&byte| byte == b','))
         .filter(|member| {
-            let mut words = member.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+            let mut words = member.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
             words.nth(1).is_some_and(|received_by| received_by.eq_ignore_ascii_case(PSEUDONYM.as_bytes()))
         })
         .count();

@@ -129,10 +129,12 @@ async fn drive(mut connection: Connection<Transport, Bytes>, session: Weak<Sessi
                 let idle = if session.streams() == 0 { session.idle_since.get().elapsed() } else { Duration::ZERO };
                 if idle >= IDLE {
                     session.retire();
-                } else if (PING_AFTER..PING_AFTER + TICK).contains(&idle) && pinged.is_none() {
-                    if let Some(pings) = &mut pings && pings.send_ping(Ping::opaque()).is_ok() {
-                        pinged = Some(Instant::now());
-                    }
+                } else if (PING_AFTER..PING_AFTER + TICK).contains(&idle)
+                    && pinged.is_none()
+                    && let Some(pings) = &mut pings
+                    && pings.send_ping(Ping::opaque()).is_ok()
+                {
+                    pinged = Some(Instant::now());
                 }
             }
         }

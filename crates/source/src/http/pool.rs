@@ -18,7 +18,7 @@ use super::connection::Connection;
 /// How long a connection may be idle: under the 60 s and more after which most servers close theirs.
 pub(super) const IDLE: Duration = Duration::from_secs(55);
 /// How old a connection may become, so that a name that points elsewhere by now is noticed at last.
-const MAX_AGE: Duration = Duration::from_secs(3600);
+const MAX_AGE: Duration = Duration::from_hours(1);
 /// How often idle connections are looked through.
 const SWEEP: Duration = Duration::from_secs(15);
 /// How many requests may wait for a connection; the next is refused.

@@ -18,11 +18,7 @@ use super::pool::Slot;
 use super::transport::Transport;
 
 /// Hands the connection over, if the origin switches to something that the client asked for.
-pub(super) fn respond(
-    connection: Box<Connection>,
-    head: ResponseHead,
-    terms: &Terms<'_>,
-) -> Result<Response> {
+pub(super) fn respond(connection: Connection, head: ResponseHead, terms: &Terms<'_>) -> Result<Response> {
     let Some(protocol) = head.fields.get(UPGRADE).filter(|_| was_asked_for(&head.fields, terms)).cloned()
     else {
         let detail = format!("{}: the origin switched to a protocol that nobody asked for", terms.target);
@@ -32,7 +28,7 @@ pub(super) fn respond(
     rules::hop_by_hop::strip(&mut fields);
     fields.remove(CONTENT_LENGTH);
     fields.insert(UPGRADE, protocol);
-    let Connection { transport, mut input, slot, .. } = *connection;
+    let Connection { transport, mut input, slot, .. } = connection;
     let tunnel = Tunnel { early: input.split().freeze(), io: Box::new(Tunneled { transport, _slot: slot }) };
     Ok(Response { status: head.status, fields, body: Body::Tunnel(tunnel) })
 }

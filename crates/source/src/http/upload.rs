@@ -19,6 +19,8 @@ use super::transport::Transport;
 pub(super) const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 /// Chunks up to this size are copied behind their size line, which makes one piece of three.
 const SMALL_CHUNK: usize = 2 * 1024;
+/// Bytes that are worth a write although there may be more.
+const ENOUGH: usize = 16 * 1024;
 
 /// See the module.
 pub(super) struct Upload {
@@ -169,23 +171,25 @@ impl Upload {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes one piece of content behind what waits in `output`; `data` is empty then.
+    /// Takes content behind what waits in `output`, as long as more is there at once and it is small: each write costs
+    /// more than the copy. Pending only when nothing was taken.
     fn poll_content(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.was_touched = true;
-        let frame = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-            Some(frame) => frame?,
-            None => {
-                self.end(None)?;
-                return Poll::Ready(Ok(()));
+        let before = self.output.len();
+        while let Stage::Content = self.stage {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Pending if self.output.len() == before => return Poll::Pending,
+                Poll::Pending => break,
+                Poll::Ready(None) => self.end(None)?,
+                Poll::Ready(Some(frame)) => match frame?.into_data() {
+                    Ok(data) if data.is_empty() => {}
+                    Ok(data) => self.take(data)?,
+                    Err(frame) => self.end(frame.trailers_ref())?,
+                },
             }
-        };
-        match frame.into_data() {
-            Ok(data) if data.is_empty() => {}
-            Ok(data) => self.take(data)?,
-            Err(frame) => self.end(frame.trailers_ref())?,
-        }
-        if !matches!(self.stage, Stage::Ending) && self.data.is_empty() && self.body.is_end_stream() {
-            self.end(None)?;
+            if !self.data.is_empty() || self.output.len() > ENOUGH {
+                break;
+            }
         }
         Poll::Ready(Ok(()))
     }
