@@ -45,7 +45,13 @@ fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
     let origin_fetches_through_fleetfoot = fetches() - origin_fetches_direct;
     let comparison = Comparison { before: &direct, after: &through_fleetfoot };
     let throughput_gain = comparison.throughput_gain();
-    Ok(Outcome { direct, through_fleetfoot, throughput_gain, origin_fetches_direct, origin_fetches_through_fleetfoot })
+    Ok(Outcome {
+        direct,
+        through_fleetfoot,
+        throughput_gain,
+        origin_fetches_direct,
+        origin_fetches_through_fleetfoot,
+    })
 }
 
 fn scenario(name: &str, address: SocketAddr, duration: Duration, connections: usize) -> Scenario {
@@ -53,7 +59,8 @@ fn scenario(name: &str, address: SocketAddr, duration: Duration, connections: us
 }
 
 fn start_api(counts: Counts) -> Result<SocketAddr, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no free port: {error}"))?;
     let address = listener.local_addr().map_err(|error| format!("no address: {error}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -76,7 +76,9 @@ fn fields(lines: &[String]) -> Result<HeaderMap, String> {
             Some((HeaderName::try_from(name.trim()).ok()?, HeaderValue::try_from(value.trim()).ok()?))
         })
         .zip(lines)
-        .map(|(field, line)| field.ok_or_else(|| format!("`{line}` is not a field; write it as in 'Cookie: a=b'")))
+        .map(|(field, line)| {
+            field.ok_or_else(|| format!("`{line}` is not a field; write it as in 'Cookie: a=b'"))
+        })
         .collect()
 }
 

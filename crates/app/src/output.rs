@@ -37,7 +37,7 @@ pub(crate) fn faults(faults: &plan::Faults, json: bool) -> ExitCode {
     if json {
         say_json(faults);
     } else {
-        eprint!("{faults}");
+        eprintln!("{faults}");
     }
     ExitCode::from(USAGE)
 }

@@ -50,17 +50,20 @@ impl Core {
         // Unbounded, yet never long: control sends a handful of orders per reload.
         let (orders, received) = mpsc::unbounded_channel();
         let counters = Counters::new();
-        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-        drop(runtime?);
         let counters_there = Arc::clone(&counters);
+        let (started, outcome) = std::sync::mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("core-{number}")).spawn(move || {
-            // Built here, since a local runtime stays on its thread. That it can be built was just tried.
+            // Built here, since a local runtime stays on its thread.
             let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-            match runtime {
-                Ok(runtime) => runtime.block_on(run(number, shared, counters_there, running, received)),
-                Err(error) => tracing::error!("core {number} has no runtime: {error}"),
+            let (runtime, result) =
+                runtime.map_or_else(|error| (None, Err(error)), |runtime| (Some(runtime), Ok(())));
+            // Whoever started us waits for this.
+            let _ = started.send(result);
+            if let Some(runtime) = runtime {
+                runtime.block_on(run(number, shared, counters_there, running, received));
             }
         })?;
+        outcome.recv().map_err(|_| io::Error::other("the thread ended at once"))??;
         Ok(Core { orders, counters, thread })
     }
 

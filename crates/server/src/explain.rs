@@ -105,13 +105,11 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
         stored: None,
     };
     if route::refuses(request.path()) {
-        explanation.verdict =
-            "refused with 400: the path has dot segments, a backslash or control bytes".to_owned();
-        return Ok(explanation);
+        return Ok(explanation
+            .concluding("refused with 400: the path has dot segments, a backslash or control bytes"));
     }
     let Some(destination) = local.running.router.find(&request.view()) else {
-        explanation.verdict = "404: no route matches this method, host and path".to_owned();
-        return Ok(explanation);
+        return Ok(explanation.concluding("404: no route matches this method, host and path"));
     };
     let plan = &local.running.plan.sources[destination.source];
     let targets: Vec<_> =
@@ -120,17 +118,23 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
     explanation.source = Some(format!("{} ({})", plan.name, targets.join(", ")));
     let Some(policy) = &destination.cache else {
         explanation.stored = Some(false);
-        explanation.verdict = "passed straight through: the route has no cache policy".to_owned();
-        return Ok(explanation);
+        return Ok(explanation.concluding("passed straight through: the route has no cache policy"));
     };
     explanation.policy = Some(policy.name.clone());
     explanation.key = Some(cache::KeyView::of(&request.view()).to_string());
     if ask {
         ask_origin(&local.sources[destination.source], policy, request, &mut explanation).await?;
     } else {
-        explanation.verdict = "not known: the origin was not asked".to_owned();
+        return Ok(explanation.concluding("not known: the origin was not asked"));
     }
     Ok(explanation)
+}
+
+impl Explanation {
+    fn concluding(mut self, verdict: &str) -> Self {
+        verdict.clone_into(&mut self.verdict);
+        self
+    }
 }
 
 async fn ask_origin(

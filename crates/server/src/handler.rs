@@ -38,10 +38,6 @@ impl Handler for Core {
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
         let started = Instant::now();
         let local = self.local.borrow();
-        let path = request.path();
-        if route::refuses(path) {
-            return None;
-        }
         let destination = local.running.router.find(request)?;
         let policy = destination.cache.as_ref()?;
         let now = Clock::at(started);
@@ -100,12 +96,14 @@ impl Core {
     async fn walk(&self, request: Request) -> Walked {
         let local = Rc::clone(&self.local.borrow());
         let nowhere = |error| Walked { outcome: Err(error), cache: None, waited: None, route: None };
-        if route::refuses(request.path()) {
-            let detail = "the path has dot segments, a backslash or control bytes; send it in its plain form";
-            return nowhere(Error::new(Kind::MalformedRequest, detail));
-        }
         let Some(destination) = local.running.router.find(&request.view()) else {
-            return nowhere(Error::new(Kind::NoRoute, "no route matches this method, host and path"));
+            return nowhere(if route::refuses(request.path()) {
+                let detail =
+                    "the path has dot segments, a backslash or control bytes; send it in its plain form";
+                Error::new(Kind::MalformedRequest, detail)
+            } else {
+                Error::new(Kind::NoRoute, "no route matches this method, host and path")
+            });
         };
         let source = &local.sources[destination.source];
         let route = Some(destination.route.clone());

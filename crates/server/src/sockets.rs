@@ -66,7 +66,9 @@ impl Sockets {
         self.open.retain(|open| {
             let stays = wanted.contains(&(open.listening.kind, open.wanted));
             if !stays {
-                cores.iter().for_each(|core| core.order(Order::Unlisten(open.listening.address)));
+                for core in cores {
+                    core.order(Order::Unlisten(open.listening.address));
+                }
             }
             stays
         });
