@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use ::http1::Framing;
-use http::Version;
+use http::{StatusCode, Version};
 use message::{Body, Duplex, Error, Interim, Kind, Request, Response};
 use tokio::time::Instant;
 
@@ -84,6 +84,11 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
     ) -> Poll<Option<Response>> {
         let answer = answer.poll(cx);
         while let Some(head) = interim.take(cx.waker()) {
+            if head.status == StatusCode::CONTINUE
+                && let Some(content) = content
+            {
+                content.borrow_mut().expects_continue = false; // the origin's will do
+            }
             if asked.version == Version::HTTP_11 {
                 write_interim_head(self.transport.borrow_mut().output.staged(), head);
             }

@@ -76,6 +76,22 @@ async fn a_client_that_waits_is_told_to_go_on_once_somebody_reads() {
 }
 
 #[tokio::test(flavor = "local", start_paused = true)]
+async fn a_client_that_waits_is_told_once_if_the_origin_tells_it() {
+    let mut peer = Peer::connect(|request| async move {
+        let fields = http::HeaderMap::new();
+        request.interim.push(message::InterimHead { status: StatusCode::CONTINUE, fields });
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        echo(request).await
+    });
+    peer.send(post("Content-Length: 5\r\nExpect: 100-continue")).await;
+    peer.expect("HTTP/1.1 100 Continue\r\n\r\n").await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    peer.expect_nothing().await;
+    peer.send("hello").await;
+    peer.expect(sent("hello")).await;
+}
+
+#[tokio::test(flavor = "local", start_paused = true)]
 async fn a_client_that_waits_may_be_answered_at_once() {
     let mut peer = Peer::connect(|_| async { response(401) });
     peer.send(post("Content-Length: 5\r\nExpect: 100-continue")).await;

@@ -140,7 +140,7 @@ async fn a_waiting_connection_is_small() {
     let context = context(Rc::clone(&peer.script), Limits::default(), peer.drain.clone(), somewhere());
     let (io, _other) = tokio::io::duplex(1);
     let future = super::super::serve(io, BytesMut::new(), context.clone());
-    assert!(size_of(&future) <= 1024, "{} bytes", size_of(&future));
+    assert!(size_of(&future) <= 512, "{} bytes", size_of(&future));
 
     let (io, mut other) = tokio::io::duplex(1024);
     let mut connection = super::super::Connection::new(io, BytesMut::new(), context);
