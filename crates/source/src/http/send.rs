@@ -34,6 +34,8 @@ impl HttpSource {
     /// Sends the request and gives the final answer, its body still arriving. Informational answers go to
     /// `request.interim` meanwhile. Dropping the future, or the body later, ends the exchange.
     ///
+    /// Pieces of the body share the buffer they were read into, of 8 KiB and more: whoever keeps them long should copy.
+    ///
     /// A target to which no connection can be made is passed over for the next one. A request that has been sent is
     /// sent again only once, and only when an idle connection turned out to be closed and the request does no harm
     /// twice; see [`message::Retry`] for what the error says about further attempts.
