@@ -39,6 +39,12 @@ pub(crate) fn proxied(origin: &Origin) -> Fleetfoot {
     Fleetfoot::start(&config(origin.address(), "-"))
 }
 
+/// Comes back when everything sent before has been taken up: on one core requests are read in order, and this one is
+/// answered without the origin.
+pub(crate) fn until_taken_up(fleetfoot: &Fleetfoot) {
+    assert_eq!(fleetfoot.get_with("/not-there", "Cache-Control: only-if-cached").status, 504);
+}
+
 /// Tries every row of a table, and fails once with the names and reasons of all rows that failed.
 pub(crate) fn each<N: AsRef<str>, T>(rows: impl IntoIterator<Item = (N, T)>, test: impl Fn(&str, T)) {
     let mut failed = Vec::new();

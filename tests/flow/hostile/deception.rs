@@ -2,17 +2,30 @@
 
 use testkit::{Gate, Origin, Script, ok};
 
-use crate::setup::{cached, each};
+use crate::setup::{cached, each, until_taken_up};
 
-const PATHS: [&str; 7] = [
-    "/account/x.css",
-    "/account%2Fx.css",
-    "/account;x.css",
+const PATHS: [&str; 5] =
+    ["/account/x.css", "/account%2Fx.css", "/account;x.css", "/account%3fx.css", "/account"];
+
+/// Paths that readers resolve in different ways.
+const TRICKS: [&str; 8] = [
     "/account%00.css",
     "/account%0a.css",
     "/static/..%2faccount",
-    "/account",
+    "/static/../account",
+    "/static/%2e%2e/account",
+    "/static/./account",
+    "/static/..%5caccount",
+    "/static/..\\account",
 ];
+
+#[test]
+fn a_path_with_two_readings_is_refused() {
+    let origin = personal("Cache-Control: public, max-age=600");
+    let fleetfoot = cached(&origin);
+    each(TRICKS.map(|path| (path, path)), |_, path| assert_eq!(fleetfoot.get(path).status, 400));
+    assert!(origin.bytes().is_empty());
+}
 
 /// Answers with the user's name, which it takes from `Authorization` or `Cookie`.
 fn personal(fields: &'static str) -> Origin {
@@ -66,9 +79,7 @@ fn two_at_once(fields: &'static str, first: &str, second: &str) -> (String, Stri
     leader.send(format!("GET / HTTP/1.1\r\nHost: example.test\r\nX-User: {first}\r\n\r\n"));
     origin.wait_for(1, "GET /");
     follower.send(format!("GET / HTTP/1.1\r\nHost: example.test\r\nX-User: {second}\r\n\r\n"));
-    // A request behind the follower's on the same core is answered only after the follower's has been taken up.
-    let other = fleetfoot.send("PURGE", "/", "");
-    assert_eq!(other.status, 405);
+    until_taken_up(&fleetfoot);
     gate.open();
     (leader.read_answer().text(), follower.read_answer().text(), origin.count("GET /"))
 }

@@ -14,15 +14,21 @@ struct File {
 }
 
 fn file(text: &str) -> File {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("fleetfoot.yaml");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text).expect("a file in it");
     File { _directory: directory, path }
+}
+
+impl File {
+    fn path(&self) -> &str {
+        self.path.to_str().expect("a temporary path is text")
+    }
 }
 
 fn check(text: &str, more: &[&str]) -> Finished {
     let file = file(text);
-    run_to_end(&[&["check", file.path.to_str().unwrap()], more].concat())
+    run_to_end(&[&["check", file.path()], more].concat())
 }
 
 const GOOD: &str =
@@ -63,7 +69,7 @@ fn all_faults_are_listed_at_once() {
 #[test]
 fn run_refuses_what_check_refuses() {
     let file = file(&GOOD.replace("sources:", "surces:"));
-    let finished = run_to_end(&["run", file.path.to_str().unwrap()]);
+    let finished = run_to_end(&["run", file.path()]);
     assert_ne!(finished.code, Some(0));
     assert!(
         finished.stderr.contains("surces") && finished.stderr.contains("`sources`"),
@@ -84,7 +90,7 @@ fn a_port_in_use_is_said() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap();
     let file = file(&format!("listen: {{ http: {port} }}\n{GOOD}"));
-    let finished = run_to_end(&["run", file.path.to_str().unwrap()]);
+    let finished = run_to_end(&["run", file.path()]);
     assert_ne!(finished.code, Some(0));
     assert!(finished.stderr.contains(&port.to_string()), "{}", finished.stderr);
 }
@@ -108,7 +114,7 @@ fn explain_tells_route_key_and_reason() {
     let file = file(&config(origin.address(), "ttl: origin"));
     let explain = |target: &str, more: &[&str]| {
         let url = format!("http://example.test{target}");
-        run_to_end(&[&["explain", "GET", &url, "--config", file.path.to_str().unwrap()], more].concat())
+        run_to_end(&[&["explain", "GET", &url, "--config", file.path()], more].concat())
     };
     let kept = explain("/kept", &[]);
     assert_eq!(kept.code, Some(0), "{kept:?}");
