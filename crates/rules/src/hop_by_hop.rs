@@ -15,7 +15,7 @@ use crate::list;
 /// §11.7): as a gateway we neither ask for credentials nor pass on what was meant for another. `HTTP2-Settings` belongs
 /// to the upgrade to h2c that we do not offer. `TE` goes too; whoever wants trailers from the next hop says so anew.
 /// `Trailer` stays: it describes the message, and RFC 9110 took it off the list that RFC 2616 had it on.
-const ALWAYS: [HeaderName; 10] = [
+static ALWAYS: [HeaderName; 10] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
@@ -33,9 +33,14 @@ pub fn strip(fields: &mut HeaderMap) {
     for name in named(fields) {
         fields.remove(name);
     }
-    for name in &ALWAYS {
+    // Each message comes through here twice: names are looked at, and hashed only where something has to go.
+    while let Some(name) = fields.keys().find(|name| is_always_hop_by_hop(name)).cloned() {
         fields.remove(name);
     }
+}
+
+fn is_always_hop_by_hop(name: &HeaderName) -> bool {
+    matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u')) && ALWAYS.contains(name)
 }
 
 /// Whether [`strip`] would remove the field, given the message's `Connection` lines.

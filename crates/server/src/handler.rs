@@ -29,7 +29,7 @@ struct Walked {
     outcome: Result<Response>,
     cache: Option<CacheStatus>,
     waited: Option<Duration>,
-    route: Option<Box<str>>,
+    route: Option<Arc<str>>,
 }
 
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
@@ -106,7 +106,7 @@ impl Core {
             });
         };
         let source = &local.sources[destination.source];
-        let route = Some(destination.route.clone());
+        let route = Some(Arc::clone(&destination.route));
         let Some(policy) = &destination.cache else {
             let started = Instant::now();
             let outcome = source.send(request).await;

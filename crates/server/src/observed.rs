@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -29,29 +30,32 @@ pub(crate) struct Observed {
     pub(crate) source_time: Option<Duration>,
     pub(crate) cache: Option<CacheStatus>,
     pub(crate) error: Option<Error>,
-    pub(crate) route: Option<Box<str>>,
+    pub(crate) route: Option<Arc<str>>,
 }
 
 impl Observed {
     /// From the moment the request's head is complete.
     pub(crate) fn new(request: &Request, recorder: Rc<Recorder>) -> Self {
+        // Only a line has a use for words; the counters have not.
+        let words = |text: &str| if recorder.is_logging() { text.into() } else { Box::default() };
+        let line_field = |name| if recorder.is_logging() { request.fields.get(name).cloned() } else { None };
         Observed {
-            recorder,
             started: Instant::now(),
             client: request.client,
             method: request.method.clone(),
             scheme: request.scheme,
-            authority: request.authority.clone(),
-            target: request.target.clone(),
+            authority: words(&request.authority),
+            target: words(&request.target),
             version: request.version,
-            user_agent: request.fields.get(http::header::USER_AGENT).cloned(),
-            referer: request.fields.get(http::header::REFERER).cloned(),
+            user_agent: line_field(http::header::USER_AGENT),
+            referer: line_field(http::header::REFERER),
             status: None,
             bytes: 0,
             source_time: None,
             cache: None,
             error: None,
             route: None,
+            recorder,
         }
     }
 

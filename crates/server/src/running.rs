@@ -20,7 +20,7 @@ pub(crate) struct Running {
 /// Where a route leads.
 pub(crate) struct Destination {
     /// The pattern as written.
-    pub(crate) route: Box<str>,
+    pub(crate) route: Arc<str>,
     /// Index into [`Running::sources`].
     pub(crate) source: usize,
     pub(crate) cache: Option<Arc<CachePolicy>>,

@@ -38,6 +38,11 @@ impl Recorder {
         self.log.set(log);
     }
 
+    /// Whether lines are written at all; without them, the words of an exchange need not be kept for it.
+    pub fn is_logging(&self) -> bool {
+        self.log.get() != plan::AccessLog::Off
+    }
+
     /// Counts and logs a finished exchange.
     pub fn record(&self, exchange: &Exchange<'_>) {
         let core = self.counts();
@@ -54,7 +59,7 @@ impl Recorder {
         if let Some(error) = exchange.error {
             core.count_error(error);
         }
-        if self.log.get() != plan::AccessLog::Off {
+        if self.is_logging() {
             self.log(&Line::of(Clock::now(), exchange));
         }
     }
