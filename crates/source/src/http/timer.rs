@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
@@ -11,30 +11,33 @@ use tokio::time::{Instant, Sleep};
 /// See the module. Not running at first, and not even made before something has to wait.
 #[derive(Default)]
 pub(super) struct Timer {
+    /// Set for the deadline, or for an earlier one that has been put off meanwhile.
     sleep: Option<Pin<Box<Sleep>>>,
-    running: bool,
+    /// None: not running.
+    deadline: Option<Instant>,
 }
 
 impl Timer {
     /// Ready when this was asked for `limit` long without a [`stop`](Self::stop) in between.
     pub(super) fn poll(&mut self, limit: Duration, cx: &mut Context<'_>) -> Poll<()> {
-        if !self.running {
-            self.running = true;
-            match &mut self.sleep {
-                Some(sleep) => sleep.as_mut().reset(Instant::now() + limit),
-                None => self.sleep = Some(Box::pin(tokio::time::sleep(limit))),
-            }
+        let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + limit);
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        // Moving a sleep in the runtime's wheel costs more than to wake up for nothing once a minute and look again.
+        if sleep.deadline() > deadline {
+            sleep.as_mut().reset(deadline);
         }
-        match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().poll(cx),
-            None => Poll::Pending,
+        loop {
+            ready!(sleep.as_mut().poll(cx));
+            if sleep.deadline() >= deadline {
+                return Poll::Ready(());
+            }
+            sleep.as_mut().reset(deadline);
         }
     }
 
-    /// There was progress: the next wait starts from zero. The sleep itself stays set; a wake-up for nothing, once a
-    /// minute, is cheaper than taking it off each time.
+    /// There was progress: the next wait starts from zero.
     pub(super) fn stop(&mut self) {
-        self.running = false;
+        self.deadline = None;
     }
 }
 
