@@ -56,6 +56,10 @@ const ROUNDS: usize = 3;
 impl<C: Call> Caching<'_, C> {
     /// See the module.
     pub async fn answer(&self, request: Request) -> Answer {
+        self.decide(request).await.concise()
+    }
+
+    async fn decide(&self, request: Request) -> Answer {
         let interest = Interest::of(request.view().fields);
         if !matches!(request.method, Method::GET | Method::HEAD) {
             return self.pass(request, CacheStatus::forward(Fwd::Method)).await;
@@ -76,7 +80,7 @@ impl<C: Call> Caching<'_, C> {
                 }
                 Answer::stored(&request.view(), &entry, CacheStatus::hit(entry.terms().fresh_for(now)))
             }
-            Found::Ask { .. } if directives.only_if_cached => {
+            Found::Ask { .. } | Found::AskAlone if directives.only_if_cached => {
                 let error = Error::new(
                     Kind::OnlyIfCached,
                     "nothing usable is stored and only-if-cached forbids asking",
@@ -86,11 +90,16 @@ impl<C: Call> Caching<'_, C> {
             Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => {
                 self.head(request, stale, fwd).await
             }
-            Found::Ask { .. } if directives.no_store => {
+            Found::AskAlone if request.method == Method::HEAD => self.head(request, None, Fwd::UriMiss).await,
+            Found::Ask { .. } | Found::AskAlone if directives.no_store => {
                 self.pass(request, CacheStatus::forward(Fwd::Request).because("no-store")).await
             }
             Found::Ask { stale: None, fwd, .. } if interest.range() => {
                 self.range(Ask { request, interest, directives, stale: None, fwd }).await
+            }
+            Found::AskAlone => {
+                let ask = Ask { request, interest, directives, stale: None, fwd: Fwd::UriMiss };
+                self.lead(Fill::new(None), ask, Instant::now()).await
             }
             Found::Ask { stale, fwd, vary } => {
                 let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, request.view().fields));
@@ -108,7 +117,7 @@ impl<C: Call> Caching<'_, C> {
         if let (Some(head), Ok(response)) = (&unsafe_head, &outcome) {
             self.invalidate(head, response);
         }
-        Answer { outcome, status, waited: Some(started.elapsed()) }.with_forward_status()
+        Answer { outcome, status, waited: Some(started.elapsed()) }
     }
 
     fn invalidate(&self, request: &Request, response: &Response) {
@@ -363,9 +372,14 @@ impl Answer {
         self
     }
 
-    fn with_forward_status(mut self) -> Answer {
-        if let Ok(response) = &self.outcome {
-            self.status = self.status.answered(response.status);
+    /// `fwd-status` is said only where the client gets another status than we got (RFC 9211 §2.3).
+    fn concise(mut self) -> Answer {
+        if self
+            .outcome
+            .as_ref()
+            .is_ok_and(|response| self.status.fwd_status == Some(response.status.as_u16()))
+        {
+            self.status.fwd_status = None;
         }
         self
     }

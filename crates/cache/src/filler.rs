@@ -6,6 +6,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
@@ -166,9 +167,14 @@ impl<C: Call> Filler<C> {
             reason,
             Unshared::Rule(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore)
         );
-        if let (Some(stale), false) = (&self.stale, is_server_error(status) || about_the_request) {
-            self.store.memory.remove_entry(&self.key.view(), stale);
+        if is_server_error(status) || about_the_request {
+            return;
         }
+        let key = self.key.view();
+        if let Some(stale) = &self.stale {
+            self.store.memory.remove_entry(&key, stale);
+        }
+        self.store.memory.put_unshared(&key, Clock::now() + UNSHARED_FOR);
     }
 
     /// What is needed to keep a 206's content once it is complete; else why it is not kept.
@@ -306,6 +312,10 @@ impl<C: Call> Filler<C> {
         self.store.fills.remove(&self.key.view(), &self.fill);
     }
 }
+
+/// How long requests for a key do not wait for one another after an answer that was not for sharing. As soon as one
+/// is, it is stored all the same.
+const UNSHARED_FOR: Duration = Duration::from_mins(1);
 
 /// Why an answer is not shared.
 #[derive(Clone, Copy)]

@@ -17,6 +17,8 @@ pub(crate) enum Found {
     Usable { entry: Arc<Entry>, refresh: bool },
     /// Ask the origin. `stale` is what its answer may confirm; `vary` what the key's answers are known to vary on.
     Ask { stale: Option<Arc<Entry>>, fwd: Fwd, vary: Vec<HeaderName> },
+    /// Ask the origin, and do not wait for anybody else who does: answers have not been for sharing lately.
+    AskAlone,
 }
 
 /// Looks a request up.
@@ -30,8 +32,12 @@ pub(crate) fn find(
     let Some(resource) = store.memory.get(&KeyView::of(request)) else {
         return Found::Ask { stale: None, fwd: Fwd::UriMiss, vary: Vec::new() };
     };
+    if resource.is_unshared(now) {
+        return Found::AskAlone;
+    }
     let Some(entry) = resource.select(request.fields) else {
-        return Found::Ask { stale: None, fwd: Fwd::VaryMiss, vary: resource.vary().to_vec() };
+        let fwd = if resource.has_whole() { Fwd::VaryMiss } else { Fwd::UriMiss };
+        return Found::Ask { stale: None, fwd, vary: resource.vary().to_vec() };
     };
     let entry = Arc::clone(entry);
     match entry.terms().reuse(directives, interest.authorization(), now) {

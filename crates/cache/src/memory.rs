@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use message::Timestamp;
 use quick_cache::sync::Cache;
 use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
@@ -85,8 +86,16 @@ impl Memory {
     /// Stores a stretch, unless something whole is there.
     pub(crate) fn put_part(&self, key: &KeyView<'_>, part: Arc<Part>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.table.peek(key).is_none_or(|resource| resource.part().is_some()) {
+        if self.table.peek(key).is_none_or(|resource| !resource.has_whole()) {
             self.table.insert(key.to_key(), Resource::Part(part));
+        }
+    }
+
+    /// Remembers that answers are not for sharing, unless something is stored.
+    pub(crate) fn put_unshared(&self, key: &KeyView<'_>, until: Timestamp) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.table.peek(key).is_none_or(|resource| matches!(resource, Resource::Unshared(_))) {
+            self.table.insert(key.to_key(), Resource::Unshared(until));
         }
     }
 
@@ -136,7 +145,7 @@ impl Memory {
 mod tests {
     use bytes::Bytes;
     use http::{HeaderMap, HeaderValue, Method, StatusCode};
-    use message::{Fields, Scheme, Timestamp};
+    use message::{Fields, Scheme};
     use rules::{Exchange, Policy, Terms};
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::header::HeaderName;
-use message::Fields;
+use message::{Fields, Timestamp};
 
 use crate::entry::Entry;
 use crate::part::Part;
@@ -17,6 +17,8 @@ pub enum Resource {
     Many(Arc<[Arc<Entry>]>),
     /// Nothing whole, but a stretch of it.
     Part(Arc<Part>),
+    /// Nothing, but the knowledge that answers were not for sharing lately: until then nobody waits for anybody's.
+    Unshared(Timestamp),
 }
 
 impl Resource {
@@ -24,7 +26,7 @@ impl Resource {
         match self {
             Resource::One(entry) => std::slice::from_ref(entry),
             Resource::Many(entries) => entries,
-            Resource::Part(_) => &[],
+            Resource::Part(_) | Resource::Unshared(_) => &[],
         }
     }
 
@@ -32,8 +34,18 @@ impl Resource {
     pub fn part(&self) -> Option<&Arc<Part>> {
         match self {
             Resource::Part(part) => Some(part),
-            Resource::One(_) | Resource::Many(_) => None,
+            Resource::One(_) | Resource::Many(_) | Resource::Unshared(_) => None,
         }
+    }
+
+    /// Whether waiting for another one's answer is known to be in vain.
+    pub fn is_unshared(&self, now: Timestamp) -> bool {
+        matches!(self, Resource::Unshared(until) if now < *until)
+    }
+
+    /// Whether there is a whole answer.
+    pub fn has_whole(&self) -> bool {
+        !self.entries().is_empty()
     }
 
     /// The newest entry that answers a request with these fields.
@@ -46,7 +58,7 @@ impl Resource {
         match self {
             Resource::One(entry) => entry.matches(request).then_some(entry),
             Resource::Many(_) => self.select(request).cloned(),
-            Resource::Part(_) => None,
+            Resource::Part(_) | Resource::Unshared(_) => None,
         }
     }
 
@@ -79,6 +91,11 @@ impl Resource {
 
     /// Bytes of all its entries.
     pub fn cost(&self) -> usize {
-        self.part().map_or_else(|| self.entries().iter().map(|entry| entry.cost()).sum(), |part| part.cost())
+        const MARKER: usize = 256;
+        match self {
+            Resource::Part(part) => part.cost(),
+            Resource::Unshared(_) => MARKER,
+            Resource::One(_) | Resource::Many(_) => self.entries().iter().map(|entry| entry.cost()).sum(),
+        }
     }
 }

@@ -174,7 +174,9 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
                 let Some(answered) = self.answer_read(transport, scratch, length) else { continue };
                 answered
             } else {
-                self.answer_kept(transport, scratch)
+                let answered = self.answer_kept(transport, scratch);
+                self.note(Instant::now(), &answered, transport.input.is_empty());
+                answered
             };
             transport.output.stage(&mut scratch.output, answered.content);
             self.looked_at = matches!(answered.rest, Rest::Partial);

@@ -60,10 +60,25 @@ pub(crate) fn directives(line: &[u8]) -> impl Iterator<Item = Directive<'_>> {
 
 fn argument(text: &[u8]) -> Argument<'_> {
     match text {
-        [b'"', inside @ .., b'"'] if !inside.contains(&b'"') => Argument::Text(inside),
+        [b'"', inside @ .., b'"'] if is_quotable(inside) => Argument::Text(inside),
         token if token.iter().all(|&byte| is_token_byte(byte)) => Argument::Text(token),
         _ => Argument::Malformed,
     }
+}
+
+/// Whether a quoted string with this inside ends where it seems to: no quote without a backslash before it, and no
+/// backslash that takes the last quote away (RFC 9110 §5.6.4).
+fn is_quotable(inside: &[u8]) -> bool {
+    let mut escaped = false;
+    for &byte in inside {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return false,
+            _ => {}
+        }
+    }
+    !escaped
 }
 
 fn is_token(text: &[u8]) -> bool {
@@ -99,6 +114,8 @@ mod tests {
             ("max-age= 5", "max-age", Argument::Malformed),
             ("max-age=\"5", "max-age", Argument::Malformed),
             ("max-age=\"5\"6", "max-age", Argument::Malformed),
+            ("x=\"a\\\"b, no-store\"", "x", Argument::Text(b"a\\\"b, no-store")),
+            ("max-age=\"5\\\"", "max-age", Argument::Malformed),
             ("max-age=5;x", "max-age", Argument::Malformed),
             ("=5", "", Argument::Malformed),
             ("public; no-store", "public; no-store", Argument::Malformed),

@@ -40,7 +40,8 @@ pub fn strip(fields: &mut HeaderMap) {
 }
 
 fn is_always_hop_by_hop(name: &HeaderName) -> bool {
-    matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u')) && ALWAYS.contains(name)
+    matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u'))
+        && ALWAYS.contains(name)
 }
 
 /// Whether [`strip`] would remove the field, given the message's `Connection` lines.

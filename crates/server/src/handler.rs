@@ -96,6 +96,10 @@ impl Core {
     async fn walk(&self, request: Request) -> Walked {
         let local = Rc::clone(&self.local.borrow());
         let nowhere = |error| Walked { outcome: Err(error), cache: None, waited: None, route: None };
+        if request.method.as_str() == "PURGE" {
+            // Caches behind us may obey it; whoever may purge does so on their admin ports.
+            return nowhere(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
+        }
         let Some(destination) = local.running.router.find(&request.view()) else {
             return nowhere(if route::refuses(request.path()) {
                 let detail =

@@ -153,6 +153,24 @@ fn a_known_length_over_the_limit_is_not_even_begun() {
         let told = origin.get("/", &[]).await;
         assert_eq!(told.text(), "too long");
         assert!(told.cache.contains("too-large"), "{}", told.cache);
-        assert_eq!(origin.store.memory.keys(), 0);
+        assert!(!origin.has_stored("/"));
+    });
+}
+
+#[test]
+fn a_key_known_not_to_be_shared_holds_nobody_up_until_it_is() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let private = || Reply::new(200, &[("cache-control", "private")], "mine");
+        let (second, gate) = private().held();
+        origin.will(private()).will(second).will(Reply::new(200, FRESH, "everybody's"));
+        origin.get("/", &[]).await;
+        let slow = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        assert_eq!(origin.get("/", &[]).await.text(), "everybody's", "without waiting for the slow one");
+        assert_eq!(origin.get("/", &[]).await.text(), "everybody's", "and stored, as soon as it may be");
+        gate.send(()).unwrap();
+        slow.await.unwrap();
+        assert_eq!(origin.times_asked(), 3);
     });
 }

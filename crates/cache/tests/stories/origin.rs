@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache::{Answer, Caching, Store};
+use cache::{Answer, Caching, KeyView, Store};
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Version};
 use http_body_util::BodyExt;
@@ -105,6 +105,12 @@ impl Origin {
         self.asked.borrow().len()
     }
 
+    /// Whether a whole answer is stored.
+    pub(crate) fn has_stored(&self, target: &str) -> bool {
+        let key = KeyView { scheme: Scheme::Http, authority: AUTHORITY, target };
+        self.store.memory.get(&key).is_some_and(|resource| resource.has_whole())
+    }
+
     pub(crate) async fn answer(&self, request: Request) -> Answer {
         Caching { store: &self.store, policy: &self.policy, call: self }.answer(request).await
     }
@@ -165,12 +171,14 @@ async fn told(answer: Answer) -> Told {
     }
 }
 
+const AUTHORITY: &str = "api.example";
+
 pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> Request {
     let address = "127.0.0.1:1".parse().unwrap();
     Request {
         method,
         scheme: Scheme::Http,
-        authority: "api.example".into(),
+        authority: AUTHORITY.into(),
         target: target.into(),
         version: Version::HTTP_11,
         fields: map(fields),
