@@ -111,7 +111,9 @@ fn begin(line: &mut Vec<u8>, before: &[u8]) {
 }
 
 fn put(line: &mut Vec<u8>, words: &[&str]) {
-    words.iter().for_each(|word| line.extend_from_slice(word.as_bytes()));
+    for word in words {
+        line.extend_from_slice(word.as_bytes());
+    }
 }
 
 /// The received-protocol of `Via`, its name left out as allowed for HTTP.
