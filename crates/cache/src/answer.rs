@@ -14,10 +14,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{Method, StatusCode};
-use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response, Result};
+use http::{HeaderMap, Method, StatusCode};
+use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
-use rules::{CacheStatus, Fwd, Ranges, RequestDirectives, Reuse};
+use rules::{CacheStatus, Exchange, Fwd, Ranges, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::entry::{Entry, Variant};
@@ -88,9 +88,11 @@ impl<C: Call> Caching<'_, C> {
                 Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
             }
             Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => {
-                self.head(request, stale, fwd).await
+                self.head(request, &directives, stale, fwd).await
             }
-            Found::AskAlone if request.method == Method::HEAD => self.head(request, None, Fwd::UriMiss).await,
+            Found::AskAlone if request.method == Method::HEAD => {
+                self.head(request, &directives, None, Fwd::UriMiss).await
+            }
             Found::Ask { .. } | Found::AskAlone if directives.no_store => {
                 self.pass(request, CacheStatus::forward(Fwd::Request).because("no-store")).await
             }
@@ -127,16 +129,61 @@ impl<C: Call> Caching<'_, C> {
     }
 
     /// HEAD never fills GET, but what it tells updates what is stored, or shows that it is outdated (§4.3.5).
-    async fn head(&self, request: Request, stored: Option<Arc<Entry>>, fwd: Fwd) -> Answer {
+    async fn head(
+        &self,
+        request: Request,
+        directives: &RequestDirectives,
+        stored: Option<Arc<Entry>>,
+        fwd: Fwd,
+    ) -> Answer {
         let asked = request.head_only();
+        let requested_at = Clock::now();
         let answer = self.pass(request, CacheStatus::forward(fwd)).await;
-        if let (Some(entry), Ok(response)) = (stored, &answer.outcome)
-            && response.status == entry.status()
-            && !rules::update::head_agrees(&entry.fields(), &response.fields)
-        {
-            self.store.memory.remove_entry(&KeyView::of(&asked.view()), &entry);
+        let Some(entry) = stored else { return answer };
+        match answer.outcome {
+            Ok(response) => {
+                self.learn_from_head(&asked, &entry, &response, requested_at);
+                Answer { outcome: Ok(response), ..answer }
+            }
+            Err(error) => {
+                let fallen_back = failed(&asked.view(), directives, Some(error), Some(entry), answer.status);
+                Answer { waited: answer.waited, ..fallen_back }
+            }
         }
-        answer
+    }
+
+    fn learn_from_head(
+        &self,
+        asked: &Request,
+        entry: &Arc<Entry>,
+        response: &Response,
+        requested_at: Timestamp,
+    ) {
+        if response.status != entry.status() {
+            return;
+        }
+        let key = KeyView::of(&asked.view());
+        let mut fields = entry.fields();
+        if !rules::update::head_agrees(&fields, &response.fields) {
+            return self.store.memory.remove_entry(&key, entry);
+        }
+        rules::update::freshen(&mut fields, &response.fields);
+        // As in a confirmation by 304: who asked does not change what may be shared.
+        let exchange = Exchange {
+            method: &Method::GET,
+            request: Fields::Map(&HeaderMap::new()),
+            status: entry.status(),
+            response: &fields,
+            requested_at,
+            received_at: Clock::now(),
+        };
+        match Terms::of(&exchange, &self.policy.rules) {
+            Ok(terms) => {
+                let updated = Arc::new(entry.updated(&fields, terms));
+                self.store.memory.put(&key, updated, self.policy.max_variants);
+            }
+            Err(_) => self.store.memory.remove_entry(&key, entry),
+        }
     }
 
     /// A part of something not stored whole: from the stored stretch, or asked for as it is, since fetching the whole

@@ -167,3 +167,33 @@ fn a_visitor_with_cookies_confirms_what_others_share_but_never_replaces_it() {
         assert_eq!(origin.get("/", &[]).await.text(), "shared");
     });
 }
+
+#[test]
+fn head_updates_what_is_stored_or_shows_that_it_is_outdated() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let head = async |target: &str| origin.spawn(request(Method::HEAD, target, &[])).await.unwrap();
+        let same = &[
+            ("cache-control", "max-age=60"),
+            ("etag", "\"1\""),
+            ("x-version", "2"),
+            ("content-length", "4"),
+        ];
+        origin.will(Reply::new(200, STALE, "same")).will(Reply::new(200, same, ""));
+        origin.get("/same", &[]).await;
+        head("/same").await;
+        let told = origin.get("/same", &[]).await;
+        assert_eq!((told.text(), &told.fields["x-version"]), ("same", &"2".parse().unwrap()));
+        assert!(told.cache.contains("hit"), "{}", told.cache);
+
+        origin.will(Reply::new(200, STALE, "old")).will(Reply::new(200, &[("etag", "\"2\"")], ""));
+        origin.get("/other", &[]).await;
+        head("/other").await;
+        assert!(!origin.has_stored("/other"));
+
+        origin.will(Reply::new(200, STALE, "old")).will(Reply::failing(Kind::Connect));
+        origin.get("/dead", &[]).await;
+        let told = head("/dead").await;
+        assert_eq!((told.status, &told.fields["content-length"]), (200, &"3".parse().unwrap()));
+    });
+}
