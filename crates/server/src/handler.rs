@@ -36,10 +36,10 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 impl Handler for Core {
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
-        let started = Instant::now();
         let local = self.local.borrow();
         let destination = local.running.router.find(request)?;
         let policy = destination.cache.as_ref()?;
+        let started = Instant::now();
         let now = Clock::at(started);
         let entry = self.store.fresh(request, policy, now)?;
         let status = CacheStatus::hit(entry.terms().fresh_for(now));
@@ -67,7 +67,7 @@ impl Handler for Core {
 
     async fn answer(&self, request: Request) -> Response {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
-        let walked = self.walk(request).await;
+        let walked = self.walk(request, observed.started()).await;
         observed.route = walked.route;
         observed.cache = walked.cache;
         observed.source_time = walked.waited;
@@ -93,7 +93,7 @@ impl Handler for Core {
 }
 
 impl Core {
-    async fn walk(&self, request: Request) -> Walked {
+    async fn walk(&self, request: Request, started: Instant) -> Walked {
         let local = Rc::clone(&self.local.borrow());
         let nowhere = |error| Walked { outcome: Err(error), cache: None, waited: None, route: None };
         if request.method.as_str() == "PURGE" {
@@ -112,7 +112,6 @@ impl Core {
         let source = &local.sources[destination.source];
         let route = Some(Arc::clone(&destination.route));
         let Some(policy) = &destination.cache else {
-            let started = Instant::now();
             let outcome = source.send(request).await;
             return Walked { outcome, cache: None, waited: Some(started.elapsed()), route };
         };

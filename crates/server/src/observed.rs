@@ -59,6 +59,11 @@ impl Observed {
         }
     }
 
+    /// When that was.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// The response, with this watching its content go.
     pub(crate) fn watch(mut self, mut response: Response) -> Response {
         self.status = Some(response.status);
