@@ -1,6 +1,7 @@
 //! Explain: what would happen to a request, and why: route, source, policy, key, and the rule that decides.
 //!
-//! Called by the `explain` command. Unless told not to, it asks the origin once, as a request without conditions.
+//! Called by the `explain` command. Unless told not to, it asks the origin once, as a request without conditions. It asks
+//! nothing that could change something there: a DELETE is explained without being sent (RFC 9110 §9.2.1).
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 use message::{Body, Client, Clock, Error, Fields, Interim, Kind, Request, Response, Result, Scheme};
@@ -47,6 +48,8 @@ pub struct Explanation {
     pub verdict: String,
     /// Whether a shared cache stores the answer; `None`: not known.
     pub stored: Option<bool>,
+    /// Whether the origin was asked and gave no answer.
+    pub failed: bool,
 }
 
 /// What the origin said that matters to a cache.
@@ -80,7 +83,7 @@ const DECISIVE: [&str; 11] = [
 /// Explains a request under a plan.
 ///
 /// # Errors
-/// When the plan's sources cannot be made ready or the origin gives no answer.
+/// When the plan's sources cannot be made ready.
 pub fn explain(plan: Plan, question: Question) -> Result<Explanation> {
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
     let runtime = runtime.map_err(|error| Error::new(Kind::Internal, "no runtime").caused_by(error))?;
@@ -103,7 +106,11 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
         answer: None,
         verdict: String::new(),
         stored: None,
+        failed: false,
     };
+    if ["CONNECT", "PURGE", "TRACE"].contains(&request.method.as_str()) {
+        return Ok(explanation.concluding("refused with 405: CONNECT, PURGE and TRACE are not served"));
+    }
     if route::refuses(request.path()) {
         return Ok(explanation
             .concluding("refused with 400: the path has dot segments, a backslash or control bytes"));
@@ -122,12 +129,23 @@ async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
     };
     explanation.policy = Some(policy.name.clone());
     explanation.key = Some(cache::KeyView::of(&request.view()).to_string());
-    if ask {
-        ask_origin(&local.sources[destination.source], policy, request, &mut explanation).await?;
-    } else {
+    if !request.method.is_safe() {
+        explanation.stored = Some(false);
+        return Ok(explanation.concluding(
+            "passed on, its answer not stored: only answers to GET are (RFC 9111 §3); a success makes what is stored \
+             under this URL invalid (RFC 9111 §4.4). The origin was not asked, since this could change something there",
+        ));
+    }
+    if !ask {
         return Ok(explanation.concluding("not known: the origin was not asked"));
     }
-    Ok(explanation)
+    match ask_origin(&local.sources[destination.source], policy, request, &mut explanation).await {
+        Ok(()) => Ok(explanation),
+        Err(error) => {
+            explanation.failed = true;
+            Ok(explanation.concluding(&format!("not known: the origin gave no answer: {error}")))
+        }
+    }
 }
 
 impl Explanation {
@@ -140,9 +158,11 @@ impl Explanation {
 async fn ask_origin(
     source: &HttpSource,
     policy: &CachePolicy,
-    request: Request,
+    mut request: Request,
     explanation: &mut Explanation,
 ) -> Result<()> {
+    // As the cache asks: for the whole answer, whatever part or condition the client names.
+    rules::validate::remove_conditions(&mut request.fields);
     let asked = request.head_only();
     let requested_at = Clock::now();
     let Response { status, fields, .. } = source.send(request).await?;

@@ -142,7 +142,7 @@ mod tests {
     /// It is allocated for each request that is no fresh hit.
     #[test]
     fn the_way_of_a_request_takes_little_memory() {
-        let size = size_of_future(|core, request| core.answer(request));
+        let size = size_of_future(Core::answer);
         assert!(size <= 3584, "{size} bytes");
     }
 }
