@@ -59,7 +59,9 @@ impl<C: Call> Caching<'_, C> {
         self.decide(request).await.concise()
     }
 
-    async fn decide(&self, request: Request) -> Answer {
+    async fn decide(&self, mut request: Request) -> Answer {
+        // The source would do it, after the variant was chosen by a field that the origin never saw.
+        rules::hop_by_hop::strip_named(&mut request.fields);
         let interest = Interest::of(request.view().fields);
         if !matches!(request.method, Method::GET | Method::HEAD) {
             return self.pass(request, CacheStatus::forward(Fwd::Method)).await;

@@ -135,6 +135,10 @@ impl<C: Call> Filler<C> {
             let kept = self.kept_part(&exchange, &response.body);
             return self.partial(answered.response, kept, leader);
         }
+        if self.ranged && response.status != StatusCode::OK {
+            // The range may have brought it about, 416 for one, and it is not part of the key.
+            return self.not_shared(answered.response, "range", leader);
+        }
         let terms = match self.terms(&exchange, &response.body) {
             Ok(terms) => terms,
             Err(reason) => {

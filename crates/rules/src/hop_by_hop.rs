@@ -39,6 +39,14 @@ pub fn strip(fields: &mut HeaderMap) {
     }
 }
 
+/// Removes the fields that `Connection` names, but leaves it and those that are always hop-by-hop: for whoever decides by
+/// a request's fields before [`strip`] takes the rest off. What the next hop will not see must not choose an answer.
+pub fn strip_named(fields: &mut HeaderMap) {
+    for name in named(fields).iter().filter(|name| !ALWAYS.contains(name)) {
+        fields.remove(name);
+    }
+}
+
 fn is_always_hop_by_hop(name: &HeaderName) -> bool {
     matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u'))
         && ALWAYS.contains(name)
@@ -99,6 +107,23 @@ mod tests {
         let mut left: Vec<_> = fields.keys().map(HeaderName::as_str).collect();
         left.sort_unstable();
         assert_eq!(left, ["trailer", "x-three"]);
+    }
+
+    #[test]
+    fn only_what_connection_names_is_stripped_before_deciding() {
+        let mut fields = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "x-one, upgrade, te"),
+            ("x-one", "1"),
+            ("upgrade", "a"),
+            ("te", "trailers"),
+            ("x", "1"),
+        ] {
+            fields.append(name, HeaderValue::from_static(value));
+        }
+        strip_named(&mut fields);
+        assert!(!fields.contains_key("x-one"));
+        assert_eq!(fields.len(), 4);
     }
 
     #[test]

@@ -68,3 +68,20 @@ fn a_whole_answer_to_a_range_is_stored_and_serves_the_next_range() {
         assert_eq!(origin.times_asked(), 1);
     });
 }
+
+#[test]
+fn an_answer_that_a_range_brought_about_is_never_the_whole_ones() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let shareable = &[("cache-control", "public, max-age=60"), ("content-range", "bytes */8")];
+        for status in [416, 404] {
+            origin.will(Reply::new(status, shareable, "no such part")).will(Reply::new(
+                200,
+                &[("cache-control", "no-store")],
+                "whole",
+            ));
+            assert_eq!(origin.get("/", &[("range", "bytes=900-")]).await.status, status);
+            assert_eq!(origin.get("/", &[]).await.text(), "whole");
+        }
+    });
+}

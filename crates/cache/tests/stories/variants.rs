@@ -67,3 +67,15 @@ fn vary_star_is_never_shared() {
         assert_eq!((origin.times_asked(), origin.has_stored("/")), (2, false));
     });
 }
+
+#[test]
+fn a_field_that_stays_on_the_connection_chooses_no_variant() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        // The source strips what `Connection` names, so the origin answers as if nothing had been asked for.
+        origin.will(Reply::new(200, VARYING, "default")).will(Reply::new(200, VARYING, "salut"));
+        let stripped = &[("accept-language", "fr"), ("connection", "accept-language")];
+        assert_eq!(origin.get("/", stripped).await.text(), "default");
+        assert_eq!(origin.get("/", FRENCH).await.text(), "salut");
+    });
+}
