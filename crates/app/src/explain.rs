@@ -29,11 +29,16 @@ pub(crate) fn explain(question: &Question, json: bool) -> ExitCode {
         Err(faults) => return output::faults(&faults, json),
     };
     match server::explain(plan, asked) {
-        Ok(explanation) if json => output::say_json(&explanation),
-        Ok(explanation) => output::say(readable(&explanation)),
-        Err(error) => return output::fail(format!("the origin gave no answer: {error}"), 1),
+        Ok(explanation) => {
+            if json {
+                output::say_json(&explanation);
+            } else {
+                output::say(readable(&explanation));
+            }
+            if explanation.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+        Err(error) => output::fail(error, 1),
     }
-    ExitCode::SUCCESS
 }
 
 /// From the file, or as `up` would do it for the URL's own origin.

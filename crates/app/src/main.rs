@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tracing::Level;
 
 /// Answers are built from many small allocations of mixed sizes on several threads; mimalloc keeps them apart.
 #[global_allocator]
@@ -88,7 +89,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let line = CommandLine::parse();
-    output::start_diagnostics(line.json);
+    let level = match line.command {
+        // Its result says what went wrong.
+        Command::Explain { .. } => Level::ERROR,
+        _ => Level::INFO,
+    };
+    output::start_diagnostics(line.json, level);
     match line.command {
         Command::Up { url, listen, admin } => run::up(&url, listen, admin, line.json),
         Command::Run { file } => run::run(file, line.json),

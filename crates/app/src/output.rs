@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tracing::Level;
 
 /// Exit status for a wrong command line or configuration, as in sysexits and clap.
 pub(crate) const USAGE: u8 = 2;
@@ -55,10 +56,10 @@ fn complain(text: impl Display) {
 }
 
 /// Diagnostics of the running program (reloads, faults, health changes) go to standard error, a line each.
-pub(crate) fn start_diagnostics(json: bool) {
+pub(crate) fn start_diagnostics(json: bool, level: Level) {
     let builder = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
-        .with_max_level(tracing::Level::INFO)
+        .with_max_level(level)
         .log_internal_errors(false)
         .with_target(false);
     if json { builder.json().init() } else { builder.with_ansi(false).init() }

@@ -127,4 +127,30 @@ fn explain_tells_route_key_and_reason() {
     let offline = explain("/kept", &["--offline"]);
     assert_eq!(offline.code, Some(0), "{offline:?}");
     assert_eq!(origin.count("GET /kept"), 1);
+    let part = explain("/kept", &["-H", "Range: bytes=0-0", "-H", "If-None-Match: *"]);
+    assert!(part.stdout.contains("stored, fresh for 600 s"), "{part:?}");
+    assert_eq!(origin.last("GET /kept").field("If-None-Match"), None);
+}
+
+#[test]
+fn explain_changes_nothing_at_the_origin() {
+    let origin = Origin::start();
+    let file = file(&config(origin.address(), "ttl: origin"));
+    for method in ["DELETE", "POST", "PUT", "PATCH", "FROB", "PURGE"] {
+        let finished = run_to_end(&["explain", method, "http://example.test/1", "--config", file.path()]);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+        assert!(origin.requests().is_empty(), "{method}");
+    }
+}
+
+#[test]
+fn explain_tells_what_it_knows_of_a_dead_origin_too() {
+    let origin = Origin::start();
+    let file = file(&config(origin.address(), "ttl: origin"));
+    origin.stop();
+    let finished = run_to_end(&["explain", "GET", "http://example.test/", "--json", "--config", file.path()]);
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(answer["route"], "/**");
+    assert!(answer["verdict"].to_string().contains("no answer"), "{answer:#}");
 }
