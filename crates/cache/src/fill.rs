@@ -300,8 +300,14 @@ impl State {
         }
     }
 
+    /// How far the slowest reader is. Whoever sat down after the window had moved on (they found the fill in the table
+    /// just before it left that, on another core) is none: they will be told to ask for themselves.
     fn slowest(&self) -> Option<u64> {
-        self.seats.iter().filter(|seat| seat.taken).map(|seat| seat.read).min()
+        let start = match &self.phase {
+            Phase::Arriving(arrival) => arrival.start(),
+            Phase::Asking | Phase::Settled(_) => 0,
+        };
+        self.seats.iter().filter(|seat| seat.taken && seat.read >= start).map(|seat| seat.read).min()
     }
 }
 
@@ -363,5 +369,48 @@ impl Follower {
 impl Drop for Follower {
     fn drop(&mut self) {
         self.fill.leave_seat(self.seat);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use message::{Fields, Timestamp};
+    use rules::{Exchange, Policy};
+
+    use super::*;
+
+    fn head() -> Arc<ArrivingHead> {
+        let mut fields = HeaderMap::new();
+        fields.insert("cache-control", http::HeaderValue::from_static("max-age=60"));
+        let exchange = Exchange {
+            method: &Method::GET,
+            request: Fields::Map(&HeaderMap::new()),
+            status: StatusCode::OK,
+            response: &fields,
+            requested_at: Timestamp::from_secs(1),
+            received_at: Timestamp::from_secs(1),
+        };
+        let terms = Terms::of(&exchange, &Policy::default()).unwrap();
+        Arc::new(ArrivingHead { status: StatusCode::OK, fields, terms, variant: None, length: None })
+    }
+
+    #[test]
+    fn who_sits_down_after_the_window_moved_on_disturbs_nobody() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let fill = Fill::new(None);
+        let reader = Follower::new(&fill);
+        fill.arrive(head());
+        fill.extend(b"first");
+        fill.outgrow();
+        assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "first"));
+        assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
+        let late = Follower::new(&fill);
+        assert!(matches!(fill.poll_news(late.seat, &mut cx), Poll::Ready(News::Settled(Settled::Alone))));
+        fill.extend(b"second");
+        assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
+        assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "second"));
+        drop(reader);
+        assert_eq!(fill.poll_room(&mut cx), Poll::Ready(false), "nobody who can read is left");
     }
 }
