@@ -13,7 +13,7 @@ use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result
 use rules::CacheStatus;
 use telemetry::{Exchange, Recorder};
 
-use crate::observed::Observed;
+use crate::observed::{self, Observed};
 use crate::running::Local;
 
 /// What one core answers with.
@@ -65,8 +65,9 @@ impl Handler for Core {
         Some(content)
     }
 
-    async fn answer(&self, request: Request) -> Response {
+    async fn answer(&self, mut request: Request) -> Response {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
+        observed::count_content(&mut request, &self.recorder);
         let walked = self.walk(request, observed.started()).await;
         observed.route = walked.route;
         observed.cache = walked.cache;

@@ -1,4 +1,5 @@
-//! Observed: an exchange under way, recorded once its last byte is handed over, or when the client leaves before.
+//! Observed: an exchange under way, recorded once its last byte is handed over, or when the client leaves before. The
+//! content of its request is counted as it comes in.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -101,6 +102,20 @@ impl Drop for Observed {
     }
 }
 
+/// Has the request's content counted while it is read. Most requests have none and stay as they are.
+pub(crate) fn count_content(request: &mut Request, recorder: &Rc<Recorder>) {
+    request.body = match std::mem::take(&mut request.body) {
+        Body::Stream(inner) if !inner.is_end_stream() => {
+            Body::stream(CountedBody { inner, recorder: Rc::clone(recorder) })
+        }
+        Body::Whole(bytes) => {
+            recorder.bytes_in(bytes.len() as u64);
+            Body::Whole(bytes)
+        }
+        empty => empty,
+    };
+}
+
 /// Nobody receives it; nginx made it the customary word in logs.
 fn client_closed_request() -> StatusCode {
     StatusCode::from_u16(499).expect("three digits make a status")
@@ -124,6 +139,35 @@ impl HttpBody for ObservedBody {
             Some(Ok(frame)) => self.observed.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
             Some(Err(error)) => self.observed.error = Some(error.clone()),
             None => {}
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+struct CountedBody {
+    inner: Pin<Box<dyn HttpBody<Data = Bytes, Error = Error>>>,
+    recorder: Rc<Recorder>,
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let frame = std::task::ready!(self.inner.as_mut().poll_frame(cx));
+        if let Some(Ok(Some(data))) = frame.as_ref().map(|frame| frame.as_ref().map(Frame::data_ref)) {
+            self.recorder.bytes_in(data.len() as u64);
         }
         Poll::Ready(frame)
     }

@@ -63,6 +63,23 @@ fn fills_coalesced_and_stored_bytes_are_counted() {
     }
 }
 
+#[test]
+fn content_is_counted_as_it_comes_in() {
+    let origin = Origin::start();
+    origin.on("*").reply(ok("", "x"));
+    let mut fleetfoot = cached(&origin);
+    let mut client = fleetfoot.connect();
+    client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+    let head = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    client.ask(format!("{head}3\r\none\r\n4\r\nfour\r\n0\r\n\r\n"));
+    client.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    let metrics = fleetfoot.wait_for_metrics("all counted", |metrics| {
+        metrics.sum("fleetfoot_responses_total", &["2xx"]) >= 3.0
+    });
+    let received = metrics.sum("fleetfoot_received_bytes_total", &[]);
+    assert!((received - 12.0).abs() < 0.1, "{received}");
+}
+
 fn logging(origin: &Origin, form: &str) -> Fleetfoot {
     origin.on("/kept").reply(ok("Cache-Control: max-age=600", "hello"));
     Fleetfoot::start(&config_with(origin.address(), "ttl: origin", &format!("access_log: {form}")))
