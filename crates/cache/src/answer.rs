@@ -14,10 +14,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
 use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
-use rules::{CacheStatus, Exchange, Fwd, Ranges, RequestDirectives, Reuse, Terms};
+use rules::{CacheStatus, Exchange, Fwd, Ranges, RequestDirectives, Reuse};
 use tokio::sync::oneshot;
 
 use crate::entry::{Entry, Variant};
@@ -28,6 +28,7 @@ use crate::follower_body::FollowerBody;
 use crate::interest::Interest;
 use crate::key::KeyView;
 use crate::lookup::{Found, find};
+use crate::renewal::renew;
 use crate::store::Store;
 
 /// An answer and how it came about.
@@ -165,26 +166,21 @@ impl<C: Call> Caching<'_, C> {
             return;
         }
         let key = KeyView::of(&asked.view());
-        let mut fields = entry.fields();
-        if !rules::update::head_agrees(&fields, &response.fields) {
+        if !rules::update::head_agrees(&entry.fields(), &response.fields) {
             return self.store.memory.remove_entry(&key, entry);
         }
-        rules::update::freshen(&mut fields, &response.fields);
-        // As in a confirmation by 304: who asked does not change what may be shared.
         let exchange = Exchange {
-            method: &Method::GET,
-            request: Fields::Map(&HeaderMap::new()),
-            status: entry.status(),
-            response: &fields,
+            method: &asked.method,
+            request: Fields::Map(&asked.fields),
+            status: response.status,
+            response: &response.fields,
             requested_at,
             received_at: Clock::now(),
         };
-        match Terms::of(&exchange, &self.policy.rules) {
-            Ok(terms) => {
-                let updated = Arc::new(entry.updated(&fields, terms));
-                self.store.memory.put(&key, updated, self.policy.max_variants);
-            }
-            Err(_) => self.store.memory.remove_entry(&key, entry),
+        match renew(entry, &exchange, &self.policy.rules).shared {
+            // Not where a write has made us forget it meanwhile.
+            Some(renewed) => self.store.memory.replace(&key, entry, renewed, self.policy.max_variants),
+            None => self.store.memory.remove_entry(&key, entry),
         }
     }
 
@@ -282,14 +278,20 @@ impl<C: Call> Caching<'_, C> {
         let (sender, own) = oneshot::channel();
         self.start(fill, request, stale, Some(sender));
         let status = CacheStatus::forward(fwd);
-        if let Ok(Own { response, stored }) = own.await {
-            let mut status = status.answered(response.status);
-            match stored {
-                Ok(()) => status.stored = true,
-                Err(reason) => status.detail = Some(reason),
+        match own.await {
+            Ok(Own::Answer { response, stored }) => {
+                let mut status = status.answered(response.status);
+                match stored {
+                    Ok(()) => status.stored = true,
+                    Err(reason) => status.detail = Some(reason),
+                }
+                let outcome = Ok(response::conditional(&asked.view(), response));
+                return Answer { outcome, status, waited: Some(started.elapsed()) };
             }
-            let outcome = Ok(response::conditional(&asked.view(), response));
-            return Answer { outcome, status, waited: Some(started.elapsed()) };
+            Ok(Own::Confirmed(entry)) => {
+                return Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started);
+            }
+            Err(_) => {}
         }
         // Without an answer of its own the leader learns what the followers learn.
         match follower.news().await {

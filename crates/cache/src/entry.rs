@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{AGE, CONTENT_LENGTH, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use message::Fields;
-use rules::Terms;
+use rules::{Exchange, Terms};
 
 /// A complete stored answer and the terms of its reuse. Never changed: an update makes a new one.
 #[derive(Debug)]
@@ -33,6 +33,12 @@ impl Variant {
     /// The variant that a request with these fields asks for.
     pub fn of(names: &[HeaderName], request: Fields<'_>) -> Self {
         Variant { names: names.into(), selecting: rules::vary::selecting(names, request).into() }
+    }
+
+    /// The variant an answer is, from its `Vary` (and what it reflects) and the request that brought it.
+    pub fn of_exchange(exchange: &Exchange<'_>) -> Option<Self> {
+        let vary = rules::vary::implied_vary(exchange.request, exchange.response);
+        (!vary.names().is_empty()).then(|| Variant::of(vary.names(), exchange.request))
     }
 
     /// Whether this request asks for the same variant.
@@ -66,10 +72,10 @@ impl Entry {
         Entry { status, head: head.into_boxed_slice(), body, terms, variant: variant.map(Box::new) }
     }
 
-    /// The same answer with other fields and terms: after a 304 (RFC 9111 §4.3.4).
+    /// The same answer with other fields, terms and variant: after a 304 (RFC 9111 §4.3.4).
     #[must_use]
-    pub fn updated(&self, fields: &HeaderMap, terms: Terms) -> Self {
-        Entry::new(self.status, fields, self.body.clone(), terms, self.variant.as_deref().cloned())
+    pub fn updated(&self, fields: &HeaderMap, terms: Terms, variant: Option<Variant>) -> Self {
+        Entry::new(self.status, fields, self.body.clone(), terms, variant)
     }
 
     /// The status.
@@ -142,7 +148,7 @@ mod tests {
     use http::Method;
     use message::Timestamp;
     use proptest::prelude::*;
-    use rules::{Exchange, Policy};
+    use rules::Policy;
 
     use super::*;
 

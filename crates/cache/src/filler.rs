@@ -21,13 +21,15 @@ use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
+use crate::renewal::{Renewal, renew};
 use crate::store::Store;
 
-/// What the leader gets that followers do not: the answer's own head, with fields that may not be shared.
-pub(crate) struct Own {
-    pub(crate) response: Response,
-    /// Whether it is being stored; if not, why.
-    pub(crate) stored: Result<(), &'static str>,
+/// What the leader gets that followers do not: an answer with fields that may not be shared.
+pub(crate) enum Own {
+    /// The origin's. `stored`: whether it is being stored; if not, why.
+    Answer { response: Response, stored: Result<(), &'static str> },
+    /// The stored one, confirmed for this client.
+    Confirmed(Arc<Entry>),
 }
 
 /// See the module.
@@ -129,7 +131,7 @@ impl<C: Call> Filler<C> {
             received_at: answered.received_at,
         };
         if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
-            return self.confirmed(stale, &exchange);
+            return self.confirmed(stale, &exchange, leader);
         }
         if response.status == StatusCode::PARTIAL_CONTENT {
             let kept = self.kept_part(&exchange, &response.body);
@@ -151,7 +153,7 @@ impl<C: Call> Filler<C> {
             status: response.status,
             fields: rules::storable_fields(&response.fields, &directives, self.policy.rules.store_set_cookie),
             terms,
-            variant: variant_of(&exchange),
+            variant: Variant::of_exchange(&exchange),
             length: response.body.exact_length(),
         });
         self.stream(answered.response, head, leader).await;
@@ -201,7 +203,7 @@ impl<C: Call> Filler<C> {
                 self.policy.rules.store_set_cookie,
             ),
             terms,
-            variant: variant_of(exchange),
+            variant: Variant::of_exchange(exchange),
         })
     }
 
@@ -216,34 +218,27 @@ impl<C: Call> Filler<C> {
         self.fill.settle(Settled::Alone);
         let Some(leader) = leader else { return };
         let own = match kept {
-            Err(reason) => Own { response, stored: Err(reason) },
+            Err(reason) => Own::Answer { response, stored: Err(reason) },
             Ok(kept) => {
                 let body = Body::stream(PartialBody::new(response.body, kept));
-                Own { response: Response { body, ..response }, stored: Ok(()) }
+                Own::Answer { response: Response { body, ..response }, stored: Ok(()) }
             }
         };
         drop(leader.send(own));
     }
 
     /// A 304: the stored answer is good again, with the fields it brought (RFC 9111 §4.3.4).
-    fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>) {
-        let mut fields = stale.fields();
-        rules::update::freshen(&mut fields, exchange.response);
-        // The stored answer was fit for sharing when it came; who asked now does not change that.
-        let nobody = HeaderMap::new();
-        let request = message::Fields::Map(&nobody);
-        let whole = Exchange { request, status: stale.status(), response: &fields, ..*exchange };
-        let entry = if let Ok(terms) = Terms::of(&whole, &self.policy.rules) {
-            let entry = Arc::new(stale.updated(&fields, terms));
-            self.keep(&entry);
-            entry
-        } else {
-            // The update forbids storing: use it for those who wait, and let it go.
-            self.store.memory.remove_entry(&self.key.view(), stale);
-            Arc::new(stale.updated(&fields, *stale.terms()))
-        };
+    fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>, leader: Option<oneshot::Sender<Own>>) {
+        let Renewal { own, shared } = renew(stale, exchange, &self.policy.rules);
+        match &shared {
+            Some(entry) => self.keep(entry),
+            None => self.store.memory.remove_entry(&self.key.view(), stale),
+        }
         self.leave_table();
-        self.fill.settle(Settled::Entry(entry));
+        self.fill.settle(shared.map_or(Settled::Alone, Settled::Entry));
+        if let Some(leader) = leader {
+            drop(leader.send(Own::Confirmed(own)));
+        }
     }
 
     /// Not for sharing: the leader has it, everyone else asks for themself, all at once.
@@ -252,7 +247,7 @@ impl<C: Call> Filler<C> {
         self.fill.settle(Settled::Alone);
         if let Some(leader) = leader {
             // An error means that the leader's client has left: dropping the answer cancels the fetch.
-            drop(leader.send(Own { response, stored: Err(reason) }));
+            drop(leader.send(Own::Answer { response, stored: Err(reason) }));
         }
     }
 
@@ -268,7 +263,7 @@ impl<C: Call> Filler<C> {
         if let Some(leader) = leader {
             let follower = FollowerBody::new(Follower::new(&self.fill), head.length);
             let response = Response { status, fields, body: Body::stream(follower) };
-            drop(leader.send(Own { response, stored: Ok(()) }));
+            drop(leader.send(Own::Answer { response, stored: Ok(()) }));
         }
         let mut trailers = None;
         let mut outgrown = false;
@@ -340,12 +335,6 @@ impl Unshared {
 /// Statuses that RFC 5861 §4 counts as errors.
 pub(crate) fn is_server_error(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
-}
-
-/// The variant an answer is, from its `Vary` (and what it reflects) and the request that brought it.
-fn variant_of(exchange: &Exchange<'_>) -> Option<Variant> {
-    let vary = rules::vary::implied_vary(exchange.request, exchange.response);
-    (!vary.names().is_empty()).then(|| Variant::of(vary.names(), exchange.request))
 }
 
 /// Sees to it that nobody waits for a filler that is gone: at a shutdown, or should it ever panic.

@@ -15,6 +15,7 @@ mod lookup;
 mod memory;
 mod part;
 mod partial_body;
+mod renewal;
 mod resource;
 mod store;
 

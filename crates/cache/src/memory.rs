@@ -83,6 +83,16 @@ impl Memory {
         self.table.insert(key.to_key(), resource);
     }
 
+    /// Stores an entry in place of another, if that is still there.
+    pub fn replace(&self, key: &KeyView<'_>, old: &Arc<Entry>, new: Arc<Entry>, most: usize) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(resource) = self.table.peek(key).filter(|resource| resource.has(old)) {
+            let rest = resource.without(old);
+            let resource = rest.map_or(Resource::One(Arc::clone(&new)), |rest| rest.with(new, most));
+            self.table.insert(key.to_key(), resource);
+        }
+    }
+
     /// Stores a stretch, unless something whole is there.
     pub(crate) fn put_part(&self, key: &KeyView<'_>, part: Arc<Part>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,6 +48,11 @@ impl Resource {
         !self.entries().is_empty()
     }
 
+    /// Whether this very entry is there.
+    pub fn has(&self, entry: &Arc<Entry>) -> bool {
+        self.entries().iter().any(|other| Arc::ptr_eq(other, entry))
+    }
+
     /// The newest entry that answers a request with these fields.
     pub fn select(&self, request: Fields<'_>) -> Option<&Arc<Entry>> {
         self.entries().iter().find(|entry| entry.matches(request))

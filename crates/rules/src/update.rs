@@ -1,8 +1,8 @@
 //! Update: what a 304 or an answer to HEAD changes in a stored answer (RFC 9111 §3.2, §4.3.4, §4.3.5).
 
 use http::header::{
-    AGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
-    SET_COOKIE,
+    AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, ETAG, EXPIRES, HeaderMap,
+    HeaderName, LAST_MODIFIED, SET_COOKIE, VARY,
 };
 
 use crate::{ResponseDirectives, hop_by_hop};
@@ -41,6 +41,20 @@ pub fn freshen(stored: &mut HeaderMap, update: &HeaderMap) {
     for name in unshared(stored) {
         stored.remove(name);
     }
+}
+
+/// The part of an update that is about the answer's lifetime and identity, for an update that was made for one user: the
+/// rest of it may say who that is.
+pub fn impersonal(update: &HeaderMap) -> HeaderMap {
+    let is_meant = |name: &HeaderName| {
+        matches!(*name, AGE | CACHE_CONTROL | DATE | ETAG | EXPIRES | LAST_MODIFIED | VARY)
+            || name.as_str().ends_with("-cache-control")
+    };
+    update
+        .iter()
+        .filter(|(name, _)| is_meant(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The fields that `Cache-Control` or any targeted field keeps from being shared. Whether a targeted field is meant for

@@ -174,3 +174,28 @@ fn a_key_known_not_to_be_shared_holds_nobody_up_until_it_is() {
         assert_eq!(origin.times_asked(), 3);
     });
 }
+
+#[test]
+fn a_304_that_turned_private_reaches_its_asker_only() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=10"), ("age", "20"), ("etag", "\"1\"")];
+        let private = &[("cache-control", "private"), ("etag", "\"1\""), ("x-user", "the leader")];
+        let (confirming, gate) = Reply::new(304, private, "").held();
+        origin.will(Reply::new(200, stale, "page")).will(confirming).will(Reply::new(
+            200,
+            &[("cache-control", "private"), ("x-user", "the follower")],
+            "page",
+        ));
+        origin.get("/", &[]).await;
+        let leader = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        let follower = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        gate.send(()).unwrap();
+        let leader = leader.await.unwrap();
+        assert_eq!((leader.text(), &leader.fields["x-user"]), ("page", &"the leader".parse().unwrap()));
+        assert_eq!(follower.await.unwrap().fields["x-user"], "the follower");
+        assert!(!origin.has_stored("/"));
+    });
+}

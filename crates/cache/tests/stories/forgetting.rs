@@ -54,3 +54,20 @@ fn what_was_fetched_before_the_write_is_not_stored_after_it() {
         assert_eq!(origin.get("/", &[]).await.text(), "after");
     });
 }
+
+#[test]
+fn a_head_that_was_answered_before_the_write_brings_nothing_back() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=10"), ("age", "20"), ("etag", "\"1\"")];
+        let (head, gate) = Reply::new(200, &[("cache-control", "max-age=60"), ("etag", "\"1\"")], "").held();
+        origin.will(Reply::new(200, stale, "old")).will(head).will(Reply::new(204, &[], ""));
+        origin.get("/", &[]).await;
+        let reader = origin.spawn(request(Method::HEAD, "/", &[]));
+        settle().await;
+        origin.spawn(request(Method::PUT, "/", &[])).await.unwrap();
+        gate.send(()).unwrap();
+        reader.await.unwrap();
+        assert!(!origin.has_stored("/"));
+    });
+}

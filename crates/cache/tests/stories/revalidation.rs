@@ -197,3 +197,21 @@ fn head_updates_what_is_stored_or_shows_that_it_is_outdated() {
         assert_eq!((told.status, &told.fields["content-length"]), (200, &"3".parse().unwrap()));
     });
 }
+
+#[test]
+fn what_a_visitor_with_cookies_is_told_stays_off_what_others_share() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let personal = &[("cache-control", "max-age=60"), ("etag", "\"1\""), ("x-user", "me")];
+        let visitor = &[("cookie", "who=me")];
+        for (method, target, status) in [(Method::GET, "/confirmed", 304), (Method::HEAD, "/head", 200)] {
+            origin.will(Reply::new(200, STALE, "shared")).will(Reply::new(status, personal, ""));
+            origin.get(target, &[]).await;
+            let told = origin.spawn(request(method, target, visitor)).await.unwrap();
+            assert_eq!(told.fields["x-user"], "me", "{target}");
+            let told = origin.get(target, &[]).await;
+            assert!(told.cache.contains("hit"), "{target}: {}", told.cache);
+            assert!(!told.fields.contains_key("x-user"), "{target}");
+        }
+    });
+}

@@ -79,3 +79,21 @@ fn a_field_that_stays_on_the_connection_chooses_no_variant() {
         assert_eq!(origin.get("/", FRENCH).await.text(), "salut");
     });
 }
+
+#[test]
+fn a_304_that_begins_to_vary_is_for_its_asker_only() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=10"), ("age", "20"), ("etag", "\"1\"")];
+        let confirming = &[("cache-control", "max-age=60"), ("etag", "\"1\""), ("vary", "accept-language")];
+        origin
+            .will(Reply::new(200, stale, "hello"))
+            .will(Reply::new(304, confirming, ""))
+            .will(Reply::new(200, VARYING, "salut"));
+        origin.get("/", ENGLISH).await;
+        assert_eq!(origin.get("/", ENGLISH).await.text(), "hello");
+        assert_eq!(origin.get("/", FRENCH).await.text(), "salut");
+        assert_eq!(origin.get("/", ENGLISH).await.text(), "hello");
+        assert_eq!(origin.times_asked(), 3);
+    });
+}
