@@ -35,7 +35,7 @@ pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
 fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
     let counts = Counts::new();
     let api = start_api(counts.clone())?;
-    let fleetfoot = start_fleetfoot(api)?;
+    let fleetfoot = start_fleetfoot(api, connections)?;
     output::note(format!("the demo API, 200 ms slow, is at      http://{api}/cache"));
     output::note(format!("fleetfoot, in front of it, is at      http://{fleetfoot}/cache"));
     let fetches = || counts.of(Endpoint::Cache);
@@ -70,10 +70,12 @@ fn start_api(counts: Counts) -> Result<SocketAddr, String> {
     Ok(address)
 }
 
-fn start_fleetfoot(api: SocketAddr) -> Result<SocketAddr, String> {
+fn start_fleetfoot(api: SocketAddr, connections: usize) -> Result<SocketAddr, String> {
     let mut plan = plan::up(&format!("http://{api}")).map_err(|faults| faults.to_string())?;
     plan.listen.http = vec![(Ipv4Addr::LOCALHOST, 0).into()];
     plan.listen.admin = None;
+    // Nobody but the load comes here.
+    plan.limits.connections = 2 * connections + 100;
     let (sender, listening) = mpsc::channel();
     thread::spawn(move || {
         let announce = |listening: &server::Listening| drop(sender.send(Ok(listening.address)));

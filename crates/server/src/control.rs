@@ -16,6 +16,7 @@ use tokio::task::{AbortHandle, spawn_local};
 
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
+use crate::open_files;
 use crate::running::Running;
 use crate::sockets::Sockets;
 use crate::watch::Watch;
@@ -31,6 +32,8 @@ pub type Announce<'a> = &'a dyn Fn(&Listening);
 pub fn serve(configuration: Configuration, announce: Announce<'_>) -> Result<(), StartError> {
     let system = |what| move |error| StartError::System(what, error);
     let plan = configuration.load()?;
+    open_files::raise_limit();
+    open_files::compare(plan.limits.connections);
     let runtime = Builder::new_current_thread()
         .enable_all()
         .build_local(LocalOptions::default())
@@ -219,6 +222,9 @@ impl<'a> Control<'a> {
         }
         if plan.listen.admin != self.admin {
             tracing::warn!("`listen.admin` changes only with a restart");
+        }
+        if plan.limits.connections != before.plan.limits.connections {
+            open_files::compare(plan.limits.connections);
         }
         let running = Running::new(plan, Some(before)).map_err(StartError::Prepare)?;
         let change = self.sockets.prepare(&running.plan.listen, self.cores.len())?;

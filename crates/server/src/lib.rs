@@ -13,6 +13,7 @@ mod core;
 mod explain;
 mod handler;
 mod observed;
+mod open_files;
 mod running;
 mod sockets;
 mod watch;
