@@ -149,7 +149,7 @@ impl<C: Call> Caching<'_, C> {
                 Answer { outcome: Ok(response), ..answer }
             }
             Err(error) => {
-                let fallen_back = failed(&asked.view(), directives, Some(error), Some(entry), answer.status);
+                let fallen_back = failed(&asked.view(), directives, error, Some(entry), answer.status);
                 Answer { waited: answer.waited, ..fallen_back }
             }
         }
@@ -291,6 +291,14 @@ impl<C: Call> Caching<'_, C> {
             Ok(Own::Confirmed(entry)) => {
                 return Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started);
             }
+            Ok(Own::Trouble { response, stale }) => {
+                let status = status.answered(response.status);
+                let answer = match stale.filter(|entry| may_bridge(entry, &directives, None)) {
+                    Some(entry) => bridged(&asked.view(), &entry, status),
+                    None => Answer { outcome: Ok(response), status, waited: None },
+                };
+                return answer.waited(started);
+            }
             Err(_) => {}
         }
         // Without an answer of its own the leader learns what the followers learn.
@@ -298,10 +306,10 @@ impl<C: Call> Caching<'_, C> {
             News::Settled(Settled::Entry(entry)) => {
                 Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started)
             }
-            News::Settled(Settled::Failed { error, stale }) => {
+            News::Settled(Settled::Failed { error: Some(error), stale }) => {
                 failed(&asked.view(), &directives, error, stale, status).waited(started)
             }
-            News::Settled(Settled::Alone) | News::Arriving(_) => {
+            News::Settled(Settled::Failed { error: None, .. } | Settled::Alone) | News::Arriving(_) => {
                 let error = Error::new(Kind::Internal, "the fetch ended without an answer");
                 Answer { outcome: Err(error), status, waited: None }.waited(started)
             }
@@ -321,16 +329,18 @@ impl<C: Call> Caching<'_, C> {
                 Some(variant) => return Followed::OtherVariant(variant),
                 None => Answer::stored(&view, &entry, confirmed(status)),
             },
-            News::Settled(Settled::Failed { error: None, stale: None } | Settled::Alone) => {
-                return Followed::Alone;
-            }
+            News::Settled(Settled::Alone) => return Followed::Alone,
             News::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
                 let stale = stale.filter(|entry| entry.matches(view.fields));
-                if error.is_none() && stale.is_none() {
-                    return Followed::Alone;
+                match error {
+                    Some(error) => failed(&view, &ask.directives, error, stale, status),
+                    // What the origin said instead is the leader's.
+                    None => match stale.filter(|entry| may_bridge(entry, &ask.directives, None)) {
+                        Some(entry) => bridged(&view, &entry, status),
+                        None => return Followed::Alone,
+                    },
                 }
-                failed(&view, &ask.directives, error, stale, status)
             }
         };
         self.store.counters.coalesced();
@@ -383,32 +393,32 @@ fn arriving(
     Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
 }
 
-/// The origin failed: a stale answer where the rules and this request allow it (RFC 5861 §4, RFC 9111 §4.2.4).
+/// The origin failed: a stale answer where the rules and this request allow it, or else the error.
 fn failed(
     request: &RequestView<'_>,
     directives: &RequestDirectives,
-    error: Option<Error>,
+    error: Error,
     stale: Option<Arc<Entry>>,
     status: CacheStatus,
 ) -> Answer {
-    let now = Clock::now();
-    let allowed = stale.filter(|entry| {
-        let terms = entry.terms();
-        terms.may_serve_on_error(directives, now)
-            || (error.as_ref().is_some_and(Error::is_disconnection)
-                && terms.may_serve_disconnected(directives, now))
-    });
-    match (allowed, error) {
-        (Some(entry), _) => {
-            let ttl = Some(entry.terms().fresh_for(now));
-            Answer::stored(request, &entry, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
-        }
-        (None, Some(error)) => Answer { outcome: Err(error), status, waited: None },
-        (None, None) => {
-            let error = Error::new(Kind::BrokeOff, "the source answered with an error");
-            Answer { outcome: Err(error), status, waited: None }
-        }
+    match stale.filter(|entry| may_bridge(entry, directives, Some(&error))) {
+        Some(entry) => bridged(request, &entry, status),
+        None => Answer { outcome: Err(error), status, waited: None },
     }
+}
+
+/// Whether the stale answer may stand in for an error (RFC 9111 §4.2.4), or, without one, for an error status (RFC 5861
+/// §4).
+fn may_bridge(stale: &Entry, directives: &RequestDirectives, error: Option<&Error>) -> bool {
+    let now = Clock::now();
+    stale.terms().may_serve_on_error(directives, now)
+        || (error.is_some_and(Error::is_disconnection)
+            && stale.terms().may_serve_disconnected(directives, now))
+}
+
+fn bridged(request: &RequestView<'_>, stale: &Arc<Entry>, status: CacheStatus) -> Answer {
+    let ttl = Some(stale.terms().fresh_for(Clock::now()));
+    Answer::stored(request, stale, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
 }
 
 impl Answer {

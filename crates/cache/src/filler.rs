@@ -30,6 +30,8 @@ pub(crate) enum Own {
     Answer { response: Response, stored: Result<(), &'static str> },
     /// The stored one, confirmed for this client.
     Confirmed(Arc<Entry>),
+    /// The origin's, of a status in whose place the stale one may serve, where the client's directives allow it.
+    Trouble { response: Response, stale: Option<Arc<Entry>> },
 }
 
 /// See the module.
@@ -63,6 +65,11 @@ impl<C: Call> Filler<C> {
             Err(error) => self.failed(Some(error)),
             Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => {
                 self.failed(None);
+                if let Some(leader) = leader {
+                    drop(
+                        leader.send(Own::Trouble { response: answered.response, stale: self.stale.clone() }),
+                    );
+                }
             }
             Ok(answered) => self.answered(answered, &asked, leader).await,
         }
@@ -167,13 +174,13 @@ impl<C: Call> Filler<C> {
     }
 
     /// An answer that is not stored still replaces what is, unless the origin is only in trouble, or it was the request
-    /// (its cookies, its credentials) that forbade storing.
+    /// that brought it about (400, 431) or forbade storing it (its cookies, its credentials).
     fn supersede(&self, status: StatusCode, reason: Unshared) {
         let about_the_request = matches!(
             reason,
             Unshared::Rule(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore)
         );
-        if is_server_error(status) || about_the_request {
+        if rules::status::can_be_provoked(status) || about_the_request {
             return;
         }
         let key = self.key.view();

@@ -199,3 +199,50 @@ fn a_304_that_turned_private_reaches_its_asker_only() {
         assert!(!origin.has_stored("/"));
     });
 }
+
+#[test]
+fn whoever_will_not_have_it_stale_gets_the_origins_own_error() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let bridged = &[("cache-control", "max-age=10, stale-if-error=60"), ("age", "20")];
+        let down = || Reply::new(503, &[("retry-after", "7")], "down");
+        let (first, gate) = down().held();
+        origin.will(Reply::new(200, bridged, "old")).will(first).will(down());
+        origin.get("/", &[]).await;
+        let strict = &[("cache-control", "no-cache")];
+        let leader = origin.spawn(request(Method::GET, "/", strict));
+        settle().await;
+        let followers =
+            [origin.spawn(request(Method::GET, "/", strict)), origin.spawn(request(Method::GET, "/", &[]))];
+        settle().await;
+        gate.send(()).unwrap();
+        let [strict, lenient] = followers;
+        for told in [leader.await.unwrap(), strict.await.unwrap()] {
+            assert_eq!(
+                (told.status, told.text(), &told.fields["retry-after"]),
+                (503, "down", &"7".parse().unwrap())
+            );
+        }
+        assert_eq!(lenient.await.unwrap().text(), "old");
+        assert!(origin.has_stored("/"));
+    });
+}
+
+#[test]
+fn what_one_client_can_provoke_takes_nothing_from_the_others() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=10"), ("age", "20"), ("etag", "\"1\"")];
+        origin.will(Reply::new(200, stale, "page")).will(Reply::new(431, &[], "what a long field"));
+        origin.get("/", &[]).await;
+        assert_eq!(origin.get("/", &[("x-long", "…")]).await.status, 431);
+        assert!(origin.has_stored("/"), "and may bridge the origin's next failure");
+        // Nor does it keep the others from sharing a fetch.
+        origin.will(Reply::new(400, &[], "no")).will(Reply::new(200, FRESH, "one"));
+        origin.get("/cold", &[]).await;
+        let clients: Vec<_> = (0..5).map(|_| origin.spawn(request(Method::GET, "/cold", &[]))).collect();
+        for client in clients {
+            assert_eq!(client.await.unwrap().text(), "one");
+        }
+    });
+}
