@@ -1,5 +1,6 @@
 //! Configuration: where the plan comes from, and what can go wrong at the start.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -44,13 +45,24 @@ impl std::fmt::Display for StartError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StartError::Faults(faults) => write!(f, "{faults}"),
-            StartError::Bind(address, error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            StartError::Bind(address, error) if error.kind() == ErrorKind::AddrInUse => {
                 write!(
                     f,
                     "cannot listen on {address}: another program does already; stop it or choose another port"
                 )
             }
-            StartError::Bind(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            StartError::Bind(address, error) => {
+                let remedy = match error.kind() {
+                    ErrorKind::PermissionDenied if address.port() < 1024 => {
+                        "; ports below 1024 are for root, or for a program with CAP_NET_BIND_SERVICE: choose a higher one"
+                    }
+                    ErrorKind::AddrNotAvailable => {
+                        "; write an address of this machine, or 0.0.0.0 for all of them"
+                    }
+                    _ => "",
+                };
+                write!(f, "cannot listen on {address}: {error}{remedy}")
+            }
             StartError::Prepare(error) => write!(f, "{error}"),
             StartError::Tls(error) => write!(f, "{error}"),
             StartError::System(what, error) => write!(f, "{what}: {error}"),

@@ -73,6 +73,8 @@ struct Control<'a> {
     readiness: Arc<Readiness>,
     admin: Option<SocketAddr>,
     checks: Vec<AbortHandle>,
+    /// Whether the configuration read last was refused, so that the file says something else than what runs.
+    refused: bool,
 }
 
 impl<'a> Control<'a> {
@@ -101,6 +103,7 @@ impl<'a> Control<'a> {
             readiness: Readiness::new(),
             admin,
             checks: Vec::new(),
+            refused: false,
         };
         control.tie_metrics();
         if let Some(address) = admin {
@@ -204,11 +207,12 @@ impl<'a> Control<'a> {
     fn reload(&mut self, only_if_different: bool) {
         let before = current(&self.running);
         let plan = self.configuration.load();
-        if only_if_different && plan.as_ref().is_ok_and(|plan| *plan == *before.plan) {
+        if only_if_different && !self.refused && plan.as_ref().is_ok_and(|plan| *plan == *before.plan) {
             return;
         }
         let outcome = plan.and_then(|plan| self.replace(plan, &before));
         self.shared.metrics.config_loaded(Clock::now(), outcome.is_ok());
+        self.refused = outcome.is_err();
         match outcome {
             Ok(()) => tracing::info!("reloaded"),
             Err(error) => tracing::error!("reload refused, everything goes on as before: {error}"),

@@ -93,10 +93,15 @@ fn a_bad_file_changes_nothing_and_says_why() {
     let said = fleetfoot.stderr().wait_for("coers").expect("it says what is wrong");
     assert!(!said.is_empty());
     assert_eq!(fleetfoot.get("/").text(), "x");
-    // And it can still be put right.
+    // And it can be put back as it was.
+    let mut fleetfoot = fleetfoot;
+    fleetfoot.rewrite(&config(origin.address(), "ttl: origin"));
+    fleetfoot.wait_for_metrics("no longer refused", |metrics| {
+        metrics.sum("fleetfoot_config_last_load_successful", &[]) > 0.5
+    });
+    // Or put right.
     let other = Origin::start();
     other.on("*").reply(ok("", "right"));
-    let mut fleetfoot = fleetfoot;
     fleetfoot.rewrite(&config(other.address(), "ttl: origin"));
     fleetfoot.hang_up();
     fleetfoot.wait_until("right", |fleetfoot| fleetfoot.get("/").text() == "right");
