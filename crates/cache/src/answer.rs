@@ -104,7 +104,7 @@ impl<C: Call> Caching<'_, C> {
             }
             Found::AskAlone => {
                 let ask = Ask { request, interest, directives, stale: None, fwd: Fwd::UriMiss };
-                self.lead(Fill::new(None), ask, Instant::now()).await
+                self.lead(Fill::alone(), ask, Instant::now()).await
             }
             Found::Ask { stale, fwd, vary } => {
                 let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, request.view().fields));
@@ -189,7 +189,7 @@ impl<C: Call> Caching<'_, C> {
     async fn range(&self, ask: Ask) -> Answer {
         match self.part_of(&ask) {
             Some(answer) => answer,
-            None => self.lead(Fill::new(None), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
+            None => self.lead(Fill::alone(), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
         }
     }
 
@@ -235,6 +235,7 @@ impl<C: Call> Caching<'_, C> {
             call: self.call.clone(),
             policy: Arc::clone(self.policy),
             key: KeyView::of(&request.view()).to_key(),
+            writes: self.store.fills.writes(&KeyView::of(&request.view())),
             fill,
             ranged,
             stale,
@@ -247,7 +248,7 @@ impl<C: Call> Caching<'_, C> {
         let started = Instant::now();
         // Requests with Authorization rarely get shared answers: they do not wait for one another.
         if !self.policy.coalesce || ask.interest.authorization() {
-            return self.lead(Fill::new(wanted), ask, started).await;
+            return self.lead(Fill::alone(), ask, started).await;
         }
         for _ in 0..ROUNDS {
             match self.store.fills.join(&KeyView::of(&ask.request.view()), wanted.take()) {
@@ -268,7 +269,7 @@ impl<C: Call> Caching<'_, C> {
                 },
             }
         }
-        self.lead(Fill::new(None), ask, started).await
+        self.lead(Fill::alone(), ask, started).await
     }
 
     async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {

@@ -51,8 +51,12 @@ pub(crate) enum News {
 }
 
 /// One fetch in progress.
-#[derive(Debug, Default)]
-pub(crate) struct Fill(Mutex<State>);
+#[derive(Debug)]
+pub(crate) struct Fill {
+    /// Not in the table: one client's, whom nobody can follow.
+    is_alone: bool,
+    state: Mutex<State>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -108,11 +112,20 @@ const PIECE: usize = 64 * 1024;
 
 impl Fill {
     pub(crate) fn new(variant: Option<Variant>) -> Arc<Fill> {
-        Arc::new(Fill(Mutex::new(State { variant, ..State::default() })))
+        Arc::new(Fill { is_alone: false, state: Mutex::new(State { variant, ..State::default() }) })
+    }
+
+    /// For one client, outside the table.
+    pub(crate) fn alone() -> Arc<Fill> {
+        Arc::new(Fill { is_alone: true, state: Mutex::default() })
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether its variant is exactly this one.

@@ -4,8 +4,9 @@
 //! It runs on the leader's core but does not depend on the leader's client.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -22,7 +23,7 @@ use crate::follower_body::FollowerBody;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
-use crate::store::Store;
+use crate::store::{Begun, Kept, Store};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
@@ -41,6 +42,8 @@ pub(crate) struct Filler<C> {
     pub(crate) policy: Arc<CachePolicy>,
     pub(crate) key: Key,
     pub(crate) fill: Arc<Fill>,
+    /// How often the key had been invalidated before the origin was asked.
+    pub(crate) writes: u64,
     /// What is stored already, to be confirmed or replaced.
     pub(crate) stale: Option<Arc<Entry>>,
     /// Ask for the client's range rather than the whole; then nobody follows.
@@ -56,12 +59,21 @@ struct Answered {
 
 impl<C: Call> Filler<C> {
     /// Fetches and shares. `leader` is where the one who started it waits, if anybody does.
-    pub(crate) async fn run(self, request: Request, leader: Option<oneshot::Sender<Own>>) {
+    pub(crate) async fn run(self, request: Request, mut leader: Option<oneshot::Sender<Own>>) {
         let duty =
             Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
         self.store.counters.fill_started();
         let asked = request.head_only();
-        match self.ask(request, &asked).await {
+        let outcome = {
+            let mut asking = pin!(self.ask(request, &asked));
+            poll_fn(|cx| match asking.as_mut().poll(cx) {
+                Poll::Pending if self.is_in_vain(&mut leader, cx) => Poll::Ready(None),
+                polled => polled.map(Some),
+            })
+            .await
+        };
+        let Some(outcome) = outcome else { return };
+        match outcome {
             Err(error) => self.failed(Some(error)),
             Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => {
                 self.failed(None);
@@ -74,6 +86,11 @@ impl<C: Call> Filler<C> {
             Ok(answered) => self.answered(answered, &asked, leader).await,
         }
         drop(duty);
+    }
+
+    /// Whether the client left for whom alone the origin is asked. What others may follow goes on without it.
+    fn is_in_vain(&self, leader: &mut Option<oneshot::Sender<Own>>, cx: &mut Context<'_>) -> bool {
+        self.fill.is_alone() && leader.as_mut().is_some_and(|leader| leader.poll_closed(cx).is_ready())
     }
 
     /// Sends the request with our validators instead of the client's; a 304 that confirms something other than what we
@@ -203,6 +220,7 @@ impl<C: Call> Filler<C> {
             store: Arc::clone(&self.store),
             key: self.key.clone(),
             fill: Arc::clone(&self.fill),
+            writes: self.writes,
             most_variants: self.policy.max_variants,
             fields: rules::storable_fields(
                 exchange.response,
@@ -283,6 +301,7 @@ impl<C: Call> Filler<C> {
                             outgrown = true;
                             self.fill.outgrow();
                             self.leave_table();
+                            self.supersede(head.status, Unshared::TooLarge);
                         }
                     }
                     Err(frame) => trailers = frame.into_trailers().ok(),
@@ -307,11 +326,8 @@ impl<C: Call> Filler<C> {
     }
 
     fn keep(&self, entry: &Arc<Entry>) {
-        if self.fill.is_outdated() {
-            return;
-        }
-        self.store.memory.put(&self.key.view(), Arc::clone(entry), self.policy.max_variants);
-        self.store.counters.stored(entry.body().len() as u64);
+        let begun = Begun { fill: &self.fill, writes: self.writes };
+        self.store.keep(&self.key.view(), &begun, Kept::Entry(Arc::clone(entry)), self.policy.max_variants);
     }
 
     fn leave_table(&self) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::entry::Variant;
@@ -21,15 +22,20 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Fills {
     shards: [Mutex<HashMap<Key, Vec<Arc<Fill>>>>; SHARDS],
+    /// How often keys were invalidated, by their hash: for those who fetch alone and so are not in the table. Two keys
+    /// may share a count; then an answer is once not stored that could have been.
+    writes: Box<[AtomicU64]>,
     hasher: foldhash::fast::RandomState,
 }
 
 const SHARDS: usize = 16;
+const WRITE_COUNTS: usize = 1024;
 
 impl Fills {
     pub(crate) fn new() -> Self {
         Fills {
             shards: std::array::from_fn(|_| Mutex::default()),
+            writes: std::iter::repeat_with(AtomicU64::default).take(WRITE_COUNTS).collect(),
             hasher: foldhash::fast::RandomState::default(),
         }
     }
@@ -68,8 +74,19 @@ impl Fills {
         }
     }
 
+    /// How often the key was invalidated so far: a fetch remembers it from before it asks.
+    pub(crate) fn writes(&self, key: &KeyView<'_>) -> u64 {
+        self.count_of(key).load(Ordering::SeqCst)
+    }
+
+    fn count_of(&self, key: &KeyView<'_>) -> &AtomicU64 {
+        // Other bits than those that choose the shard.
+        &self.writes[(self.hasher.hash_one(key) >> 32) as usize % WRITE_COUNTS]
+    }
+
     /// The key was invalidated: what is on its way may not be stored, and nobody new may follow it.
     pub(crate) fn outdate(&self, key: &KeyView<'_>) {
+        self.count_of(key).fetch_add(1, Ordering::SeqCst);
         for fill in self.shard(key).remove(&key.to_key()).unwrap_or_default() {
             fill.outdate();
         }

@@ -14,14 +14,15 @@ use crate::entry::Variant;
 use crate::fill::Fill;
 use crate::key::Key;
 use crate::part::{Joined, Part};
-use crate::store::Store;
+use crate::store::{Begun, Kept, Store};
 
 /// What keeping a part takes besides its content.
 pub(crate) struct KeptPart {
     pub(crate) store: Arc<Store>,
     pub(crate) key: Key,
-    /// Tells whether the key was invalidated meanwhile.
+    /// Tell whether the key was invalidated meanwhile.
     pub(crate) fill: Arc<Fill>,
+    pub(crate) writes: u64,
     pub(crate) most_variants: usize,
     pub(crate) fields: HeaderMap,
     pub(crate) terms: Terms,
@@ -44,16 +45,15 @@ impl PartialBody {
 
 impl KeptPart {
     fn keep(self, bytes: Bytes) {
-        if self.fill.is_outdated() {
-            return;
-        }
         let key = self.key.view();
         let Some(part) = Part::new(self.fields, bytes, self.terms, self.variant) else { return };
         let before = self.store.memory.get(&key);
-        match part.join(before.as_ref().and_then(|resource| resource.part()).map(|part| &**part)) {
-            Joined::Part(part) => self.store.memory.put_part(&key, Arc::new(part)),
-            Joined::Whole(entry) => self.store.memory.put(&key, Arc::new(entry), self.most_variants),
-        }
+        let kept = match part.join(before.as_ref().and_then(|resource| resource.part()).map(|part| &**part)) {
+            Joined::Part(part) => Kept::Part(Arc::new(part)),
+            Joined::Whole(entry) => Kept::Entry(Arc::new(entry)),
+        };
+        let begun = Begun { fill: &self.fill, writes: self.writes };
+        self.store.keep(&key, &begun, kept, self.most_variants);
     }
 }
 

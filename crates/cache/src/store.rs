@@ -8,10 +8,12 @@ use plan::CachePolicy;
 use rules::Reuse;
 
 use crate::entry::Entry;
+use crate::fill::Fill;
 use crate::fills::Fills;
 use crate::interest::Interest;
 use crate::key::KeyView;
 use crate::memory::Memory;
+use crate::part::Part;
 
 /// See the module.
 pub struct Store {
@@ -20,6 +22,19 @@ pub struct Store {
     pub(crate) fills: Fills,
     /// What happened off the path of a hit.
     pub counters: Counters,
+}
+
+/// What a fetch remembers of when it began.
+pub(crate) struct Begun<'a> {
+    pub(crate) fill: &'a Fill,
+    /// As [`Fills::writes`] said.
+    pub(crate) writes: u64,
+}
+
+/// What it brought.
+pub(crate) enum Kept {
+    Entry(Arc<Entry>),
+    Part(Arc<Part>),
 }
 
 /// Counts since the start.
@@ -62,6 +77,32 @@ impl Store {
     /// Fetches in progress.
     pub fn fills_in_progress(&self) -> usize {
         self.fills.len()
+    }
+
+    /// Stores what a fetch brought, unless the key was invalidated since it began. Looked at afterwards, so that an invalidation either finds the entry or is found here.
+    pub(crate) fn keep(&self, key: &KeyView<'_>, begun: &Begun<'_>, kept: Kept, most_variants: usize) {
+        if self.is_outdated(key, begun) {
+            return;
+        }
+        match kept {
+            Kept::Entry(entry) => {
+                self.memory.put(key, Arc::clone(&entry), most_variants);
+                if self.is_outdated(key, begun) {
+                    return self.memory.remove_entry(key, &entry);
+                }
+                self.counters.stored(entry.body().len() as u64);
+            }
+            Kept::Part(part) => {
+                self.memory.put_part(key, part);
+                if self.is_outdated(key, begun) {
+                    self.memory.remove(key);
+                }
+            }
+        }
+    }
+
+    fn is_outdated(&self, key: &KeyView<'_>, begun: &Begun<'_>) -> bool {
+        begun.fill.is_outdated() || (begun.fill.is_alone() && self.fills.writes(key) != begun.writes)
     }
 
     /// Forgets a key: stored variants, and what is on its way (RFC 9111 §4.4).

@@ -246,3 +246,37 @@ fn what_one_client_can_provoke_takes_nothing_from_the_others() {
         }
     });
 }
+
+#[test]
+fn nobody_waits_for_an_answer_of_ones_own_that_nobody_wants_any_more() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy { coalesce: false, ..CachePolicy::default() });
+        let (reply, gate) = Reply::new(200, FRESH, "unwanted").held();
+        origin.will(reply);
+        let client = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        client.abort();
+        settle().await;
+        assert!(gate.is_closed(), "the fetch was given up");
+        assert_eq!(origin.store.counters.filling(), 0);
+    });
+}
+
+#[test]
+fn what_outgrew_the_limit_couples_nobody_the_next_time() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy { max_body: 4, ..CachePolicy::default() });
+        let (first, content) = Reply::streaming(FRESH);
+        let (second, gate) = Reply::new(200, FRESH, "slow").held();
+        origin.will(first).will(second).will(Reply::new(200, FRESH, "fast"));
+        let client = origin.spawn(request(Method::GET, "/", &[]));
+        content.send(Ok(Bytes::from_static(b"too long"))).unwrap();
+        drop(content);
+        assert_eq!(client.await.unwrap().text(), "too long");
+        let slow = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        assert_eq!(origin.get("/", &[]).await.text(), "fast");
+        gate.send(()).unwrap();
+        slow.await.unwrap();
+    });
+}

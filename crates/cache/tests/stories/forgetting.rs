@@ -71,3 +71,18 @@ fn a_head_that_was_answered_before_the_write_brings_nothing_back() {
         assert!(!origin.has_stored("/"));
     });
 }
+
+#[test]
+fn nor_is_what_was_fetched_for_one_alone() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy { coalesce: false, ..CachePolicy::default() });
+        let (before, gate) = Reply::new(200, FRESH, "before").held();
+        origin.will(before).will(Reply::new(204, &[], "")).will(Reply::new(200, FRESH, "after"));
+        let reader = origin.spawn(request(Method::GET, "/", &[]));
+        settle().await;
+        origin.spawn(request(Method::PUT, "/", &[])).await.unwrap();
+        gate.send(()).unwrap();
+        assert_eq!(reader.await.unwrap().text(), "before");
+        assert_eq!(origin.get("/", &[]).await.text(), "after");
+    });
+}

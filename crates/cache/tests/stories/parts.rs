@@ -1,8 +1,9 @@
 //! Parts of an answer: passed on as asked for, kept, joined when they surely belong together, whole when complete.
 
+use http::Method;
 use plan::CachePolicy;
 
-use crate::origin::{Origin, Reply, story};
+use crate::origin::{Origin, Reply, request, settle, story};
 
 fn part(range: &'static str, content: &'static str, etag: &'static str) -> Reply {
     Reply::new(206, &[("cache-control", "max-age=60"), ("content-range", range), ("etag", etag)], content)
@@ -83,5 +84,20 @@ fn an_answer_that_a_range_brought_about_is_never_the_whole_ones() {
             assert_eq!(origin.get("/", &[("range", "bytes=900-")]).await.status, status);
             assert_eq!(origin.get("/", &[]).await.text(), "whole");
         }
+    });
+}
+
+#[test]
+fn a_part_that_was_on_its_way_during_a_write_is_not_kept() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let (before, gate) = part("bytes 0-3/8", "0123", "\"1\"").held();
+        origin.will(before).will(Reply::new(204, &[], "")).will(part("bytes 0-3/8", "abcd", "\"2\""));
+        let reader = origin.spawn(request(Method::GET, "/", FIRST));
+        settle().await;
+        origin.spawn(request(Method::PUT, "/", &[])).await.unwrap();
+        gate.send(()).unwrap();
+        assert_eq!(reader.await.unwrap().text(), "0123");
+        assert_eq!(origin.get("/", FIRST).await.text(), "abcd");
     });
 }
