@@ -29,16 +29,29 @@ const REST: Duration = Duration::from_millis(50);
 /// `[::]` takes IPv6 alone, as nginx does: IPv4 clients would otherwise show up as `::ffff:a.b.c.d`, and `0.0.0.0` on
 /// the same port could not be bound beside it. Whoever wants both lists both.
 pub fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.set_reuse_address(true)?;
+    let socket = socket(address)?;
     socket.set_reuse_port(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
+}
+
+/// Fails with [`AddrInUse`](io::ErrorKind::AddrInUse) when somebody listens at an address already.
+///
+/// [`bind`] alone would not tell: `SO_REUSEPORT` succeeds beside another process of this user that has set it too, and
+/// the kernel would deal the connections out to both.
+pub fn ensure_free(address: SocketAddr) -> io::Result<()> {
+    socket(address)?.bind(&address.into())
+}
+
+fn socket(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_reuse_address(true)?;
+    Ok(socket)
 }
 
 /// What connections to an address begin with.

@@ -54,6 +54,8 @@ async fn cores_share_a_port() {
     let second = bind(address).unwrap();
     assert_eq!(second.local_addr().unwrap(), address);
     assert!(socket2::SockRef::from(&second).reuse_port().unwrap());
+    let taken = ensure_free(second.local_addr().unwrap()).unwrap_err();
+    assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
 }
 
 #[tokio::test(flavor = "local")]

@@ -26,7 +26,7 @@ mod proxy_protocol;
 mod tls;
 mod trust;
 
-pub use accept::{Kind, Listener, bind};
+pub use accept::{Kind, Listener, bind, ensure_free};
 pub use context::{CoreContext, Settings};
 pub use counters::{Counters, Event};
 pub use gate::Gate;

@@ -4,7 +4,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use listener::{Acceptor, Kind, bind};
+use listener::{Acceptor, Kind, bind, ensure_free};
 use plan::Listen;
 
 use crate::configuration::{Listening, StartError};
@@ -46,6 +46,11 @@ impl Sockets {
         for (kind, wanted) in wanted(listen) {
             if self.open.iter().any(|open| open.wanted == wanted && open.listening.kind == kind) {
                 continue;
+            }
+            // Not where a socket of our own is about to be replaced.
+            let ours = |open: &Open| open.listening.address.port() == wanted.port();
+            if wanted.port() != 0 && !self.open.iter().any(ours) {
+                ensure_free(wanted).map_err(|error| StartError::Bind(wanted, error))?;
             }
             let mut sockets = Vec::with_capacity(cores);
             let mut address = wanted;

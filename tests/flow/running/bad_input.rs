@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use testkit::{Finished, Origin, ok, run_to_end};
+use testkit::{Finished, Fleetfoot, Origin, ok, run_to_end};
 
 use crate::setup::config;
 
@@ -93,6 +93,16 @@ fn a_port_in_use_is_said() {
     let finished = run_to_end(&["run", file.path()]);
     assert_ne!(finished.code, Some(0));
     assert!(finished.stderr.contains(&port.to_string()), "{}", finished.stderr);
+}
+
+#[test]
+fn a_second_fleetfoot_does_not_take_half_of_the_connections() {
+    let origin = Origin::start();
+    let first = Fleetfoot::start(&config(origin.address(), "-"));
+    let file = file(&format!("listen: {{ http: {} }}\n{GOOD}", first.address()));
+    let finished = run_to_end(&["run", file.path()]);
+    assert_ne!(finished.code, Some(0));
+    assert!(finished.stderr.contains("another program"), "{}", finished.stderr);
 }
 
 #[test]
