@@ -25,6 +25,7 @@ use crate::fill::{ArrivingHead, Fill, Follower, News, Settled};
 use crate::filler::{Filler, Own};
 use crate::fills::Place;
 use crate::follower_body::FollowerBody;
+use crate::forgetting::Forgetting;
 use crate::interest::Interest;
 use crate::key::KeyView;
 use crate::lookup::{Found, find};
@@ -116,19 +117,13 @@ impl<C: Call> Caching<'_, C> {
 
     /// Straight to the source, nothing read or stored; an unsafe method that succeeds makes us forget (§4.4).
     async fn pass(&self, request: Request, status: CacheStatus) -> Answer {
-        let unsafe_head = (!rules::invalidate::is_safe(&request.method)).then(|| request.head_only());
+        let forgetting = Forgetting::of(&request);
         let started = Instant::now();
         let outcome = self.call.call(request).await;
-        if let (Some(head), Ok(response)) = (&unsafe_head, &outcome) {
-            self.invalidate(head, response);
+        if let (Some(forgetting), Ok(response)) = (&forgetting, &outcome) {
+            forgetting.after(response, self.store);
         }
         Answer { outcome, status, waited: Some(started.elapsed()) }
-    }
-
-    fn invalidate(&self, request: &Request, response: &Response) {
-        for target in rules::invalidate::invalidated(&request.view(), response.status, &response.fields) {
-            self.store.invalidate(&KeyView { target: &target, ..KeyView::of(&request.view()) });
-        }
     }
 
     /// HEAD never fills GET, but what it tells updates what is stored, or shows that it is outdated (§4.3.5).

@@ -9,6 +9,7 @@ mod fill;
 mod filler;
 mod fills;
 mod follower_body;
+mod forgetting;
 mod interest;
 mod key;
 mod lookup;
@@ -21,6 +22,7 @@ mod store;
 
 pub use answer::{Answer, Caching};
 pub use entry::{Entry, Variant};
+pub use forgetting::Forgetting;
 pub use key::{Key, KeyView};
 pub use memory::Memory;
 pub use part::Part;

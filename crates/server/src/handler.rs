@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use cache::{Caching, Store};
+use cache::{Caching, Forgetting, Store};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
@@ -113,7 +113,12 @@ impl Core {
         let source = &local.sources[destination.source];
         let route = Some(Arc::clone(&destination.route));
         let Some(policy) = &destination.cache else {
+            // What it writes may be read, and so stored, by another route.
+            let forgetting = Forgetting::of(&request);
             let outcome = source.send(request).await;
+            if let (Some(forgetting), Ok(response)) = (&forgetting, &outcome) {
+                forgetting.after(response, &self.store);
+            }
             return Walked { outcome, cache: None, waited: Some(started.elapsed()), route };
         };
         let caching = Caching { store: &self.store, policy, call: source };

@@ -1,6 +1,6 @@
 //! Unsafe methods make stored answers unusable: RFC 9111 §4.4.
 
-use testkit::{Origin, ok, status};
+use testkit::{Fleetfoot, Origin, ok, status};
 
 use crate::setup::{cached, each};
 
@@ -24,6 +24,24 @@ fn an_unsafe_method_that_succeeds_invalidates_its_target() {
         assert!(!survives(method, "/kept", "200 OK", ""), "{method}");
         assert!(!survives(method, "/kept", "303 See Other", "Location: /elsewhere"), "{method}");
     }
+}
+
+#[test]
+fn a_write_over_a_route_without_a_cache_invalidates_what_another_route_stored() {
+    let origin = Origin::start();
+    origin.on("GET /kept").reply(ok("Cache-Control: max-age=600", "x"));
+    origin.on("POST /kept").reply(status("200 OK", "", ""));
+    let fleetfoot = Fleetfoot::start(&format!(
+        "listen: {{ http: 127.0.0.1:0, admin: 127.0.0.1:0 }}\ncores: 1\n\
+         sources: {{ api: {{ http: \"http://{}\" }} }}\n\
+         policies: {{ cached: {{ cache: {{ ttl: origin }} }} }}\n\
+         routes: [ {{ match: GET /**, proxy: api, use: cached }}, {{ match: /**, proxy: api }} ]\n",
+        origin.address()
+    ));
+    fleetfoot.get("/kept");
+    assert!(fleetfoot.get("/kept").is_hit());
+    fleetfoot.connect().ask("POST /kept HTTP/1.1\r\nHost: example.test\r\nContent-Length: 0\r\n\r\n");
+    assert!(!fleetfoot.get("/kept").is_hit());
 }
 
 #[test]
