@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use plan::{Faults, Reason};
 use serde::Serialize;
+use server::StartError;
 
 use crate::output;
 
@@ -15,17 +17,36 @@ struct Verdict {
 }
 
 pub(crate) fn check(file: &Path, json: bool) -> ExitCode {
-    match plan::load(file) {
+    match load(file) {
         Err(faults) => output::faults(&faults, json),
-        Ok(plan) => {
-            let verdict = Verdict { ok: true, sources: plan.sources.len(), routes: plan.routes.len() };
+        Ok(verdict) => {
             if json {
                 output::say_json(&verdict);
             } else {
-                let Verdict { sources, routes, .. } = verdict;
-                output::say(format!("{}: ok, {routes} routes to {sources} sources", file.display()));
+                let (routes, sources) = (count(verdict.routes, "route"), count(verdict.sources, "source"));
+                output::say(format!("{}: ok, {routes} to {sources}", file.display()));
             }
             ExitCode::SUCCESS
         }
     }
+}
+
+/// Also reads the files that the configuration names.
+fn load(file: &Path) -> Result<Verdict, Faults> {
+    let plan = plan::load(file)?;
+    let verdict = Verdict { ok: true, sources: plan.sources.len(), routes: plan.routes.len() };
+    server::check(plan).map_err(|error| {
+        let remedy = match error {
+            StartError::Tls(_) => {
+                "name a PEM file with the certificate chain, leaf first, and one with its private key"
+            }
+            _ => "name a PEM file with the certificates of the authorities to trust",
+        };
+        Faults::of_file(&file.display().to_string(), Reason::new(error.to_string(), remedy))
+    })?;
+    Ok(verdict)
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use admin::{Admin, Check, Readiness};
 use cache::Store;
-use listener::Gate;
+use listener::{Acceptor, Gate};
 use message::Clock;
 use plan::Plan;
 use telemetry::{Metrics, Reading, TargetHealth};
@@ -44,6 +44,19 @@ pub fn serve(configuration: Configuration, announce: Announce<'_>) -> Result<(),
         control.run(signals).await;
         Ok(())
     })
+}
+
+/// Makes everything ready that a plan needs, without listening anywhere: certificates and keys are read, and the
+/// authorities that origins are verified with.
+///
+/// # Errors
+/// What would keep the plan from running on any machine; whether its addresses are free is not looked at.
+pub fn check(plan: Plan) -> Result<(), StartError> {
+    if let Some(tls) = &plan.listen.tls {
+        Acceptor::load(tls).map_err(StartError::Tls)?;
+    }
+    Running::new(plan, None).map_err(StartError::Prepare)?;
+    Ok(())
 }
 
 struct Signals {

@@ -19,5 +19,5 @@ mod sockets;
 mod watch;
 
 pub use configuration::{Configuration, Listening, StartError};
-pub use control::{Announce, serve};
+pub use control::{Announce, check, serve};
 pub use explain::{Explanation, OriginAnswer, Question, explain};

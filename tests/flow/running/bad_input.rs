@@ -67,6 +67,16 @@ fn all_faults_are_listed_at_once() {
 }
 
 #[test]
+fn files_that_the_file_names_are_read_too() {
+    let pem = file("-----BEGIN CERTIFICATE-----");
+    let tls = format!("tls: {{ certificate: {0}, key: {0} }}", pem.path());
+    let text = format!("listen: {{ https: 127.0.0.1:0, {tls} }}\n{GOOD}");
+    let finished = check(&text, &[]);
+    assert_eq!(finished.code, Some(2), "{finished:?}");
+    assert!(finished.stderr.contains(pem.path()), "{}", finished.stderr);
+}
+
+#[test]
 fn run_refuses_what_check_refuses() {
     let file = file(&GOOD.replace("sources:", "surces:"));
     let finished = run_to_end(&["run", file.path()]);
