@@ -1,6 +1,6 @@
 //! Compare: every server in every row, round by round, so that whatever disturbs the machine disturbs all of them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -8,6 +8,7 @@ use crate::failure::{Failure, Result, fail};
 use crate::figures::{Round, median};
 use crate::http_client::HttpClient;
 use crate::load_generator;
+use crate::process::{SERVER_CORE, busy, pause, wait_until};
 use crate::report::{Line, Report};
 use crate::row::{Row, content};
 use crate::server::{Kind, Origin, Server};
@@ -52,6 +53,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
         eprintln!("{:<10} {} answers right", kind.name(), server.version);
         servers.push(server);
+    }
+    for server in &servers {
+        settle(server)?;
     }
     let rounds = measure(&servers, &origin, &rows, options)?;
     let report = Report::new(&servers, options, rounds);
@@ -103,6 +107,16 @@ fn verify(server: &Server, origin: &Origin, row: Row) -> Result<()> {
     }
 }
 
+/// Waits until it has nothing left to do from its start.
+fn settle(server: &Server) -> Result<()> {
+    wait_until(Duration::from_secs(15), || {
+        let before = server.process.cpu_time();
+        pause(Duration::from_millis(200));
+        server.process.cpu_time().since(&before) < Duration::from_millis(2)
+    })
+    .map_err(|failure| Failure(format!("{} does not come to rest: {failure}", server.kind.name())))
+}
+
 fn check(client: &mut HttpClient, kind: Kind, target: &str) -> Result<()> {
     let got = client.get(target)?;
     // The bare loop has one answer for all keys.
@@ -137,9 +151,11 @@ fn pairs<'a>(rows: &'a [Row], servers: &'a [Server]) -> impl Iterator<Item = (&'
 
 fn round(server: &Server, origin: &Origin, row: Row, options: &Options) -> Result<Round> {
     let fetched = origin.count()?;
+    let (start, busy_before) = (Instant::now(), busy(SERVER_CORE));
     let before = server.process.cpu_time();
     let load = load_generator::run(server.address, row, options.connections, options.seconds)?;
     let cpu = server.process.cpu_time().since(&before);
+    let others = busy(SERVER_CORE).saturating_sub(busy_before + cpu);
     Ok(Round {
         cpu_us: cpu.as_nanos() as f64 / 1e3 / load.requests.max(1) as f64,
         rps: load.rps(),
@@ -147,5 +163,6 @@ fn round(server: &Server, origin: &Origin, row: Row, options: &Options) -> Resul
         p99_us: load.p99_us as f64,
         errors: load.errors,
         fetches: origin.count()? - fetched,
+        others: others.as_secs_f64() / start.elapsed().as_secs_f64(),
     })
 }

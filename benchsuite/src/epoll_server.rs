@@ -2,8 +2,10 @@
 //! ready before, nothing looked at but where the request ends and which path it names. It is also the origin behind
 //! everybody, where its answers say whether they may be kept.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use clap::ValueEnum;
@@ -30,9 +32,11 @@ struct Loop {
     epoll: OwnedFd,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    small: Vec<u8>,
-    large: Vec<u8>,
-    uncached: Vec<u8>,
+    small: Rc<[u8]>,
+    large: Rc<[u8]>,
+    uncached: Rc<[u8]>,
+    /// What is being read: one buffer for all, since clearing one for each read would cost as much as the parsing.
+    buffer: Vec<u8>,
     requests: u64,
 }
 
@@ -40,8 +44,9 @@ struct Connection {
     stream: TcpStream,
     /// The beginning of a request whose end is still to come.
     input: Vec<u8>,
-    /// What the socket would not take yet.
-    output: Vec<u8>,
+    /// What the socket would not take yet: answers, the first of them from some byte on.
+    output: VecDeque<Rc<[u8]>>,
+    sent: usize,
 }
 
 /// Serves until the process is ended.
@@ -60,6 +65,7 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
         small: answer("/1k", true),
         large: answer("/64k", true),
         uncached: answer("/proxied", false),
+        buffer: vec![0; 64 * 1024],
         requests: 0,
     };
     let mut events: Vec<Event> = Vec::with_capacity(256);
@@ -75,7 +81,7 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
 }
 
 /// A whole answer to this target.
-fn answer(target: &str, may_be_kept: bool) -> Vec<u8> {
+fn answer(target: &str, may_be_kept: bool) -> Rc<[u8]> {
     #[allow(clippy::disallowed_methods, reason = "a program of its own, which needs one date at its start")]
     let date = httpdate::fmt_http_date(SystemTime::now());
     let control = if may_be_kept { "public, max-age=86400" } else { "no-store" };
@@ -85,7 +91,7 @@ fn answer(target: &str, may_be_kept: bool) -> Vec<u8> {
          Content-Length: {}\r\n\r\n",
         content.len()
     );
-    [head.into_bytes(), content].concat()
+    [head.into_bytes(), content].concat().into()
 }
 
 impl Loop {
@@ -101,7 +107,7 @@ impl Loop {
             match ready {
                 Ok(()) => {
                     self.connections[number] =
-                        Some(Connection { stream, input: Vec::new(), output: Vec::new() });
+                        Some(Connection { stream, input: Vec::new(), output: VecDeque::new(), sent: 0 });
                 }
                 Err(_) => self.free.push(number),
             }
@@ -123,23 +129,24 @@ impl Loop {
 
     /// False when the client has gone.
     fn read(&mut self, connection: &mut Connection, number: usize) -> io::Result<bool> {
-        let mut bytes = [0; 16 * 1024];
-        let count = match connection.stream.read(&mut bytes) {
+        let count = match connection.stream.read(&mut self.buffer) {
             Ok(0) => return Ok(false),
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
             Err(error) => return Err(error),
         };
-        if connection.input.is_empty() {
-            let rest = self.answer_all(&bytes[..count], connection, number)?;
-            connection.input.extend_from_slice(&bytes[rest..count]);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let result = if connection.input.is_empty() {
+            let rest = self.answer_all(&buffer[..count], connection, number);
+            rest.map(|rest| connection.input.extend_from_slice(&buffer[rest..count]))
         } else {
             let mut input = std::mem::take(&mut connection.input);
-            input.extend_from_slice(&bytes[..count]);
-            let rest = self.answer_all(&input, connection, number)?;
-            connection.input.extend_from_slice(&input[rest..]);
-        }
-        Ok(true)
+            input.extend_from_slice(&buffer[..count]);
+            let rest = self.answer_all(&input, connection, number);
+            rest.map(|rest| connection.input.extend_from_slice(&input[rest..]))
+        };
+        std::mem::swap(&mut self.buffer, &mut buffer);
+        result.map(|()| true)
     }
 
     /// Answers every whole request; gives where the first incomplete one begins.
@@ -156,12 +163,7 @@ impl Loop {
                 b"/proxied" => &self.uncached,
                 b"/count" => {
                     self.requests -= 1;
-                    let count = self.requests.to_string();
-                    made = format!(
-                        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: {}\r\n\r\n{count}",
-                        count.len()
-                    )
-                    .into_bytes();
+                    made = count(self.requests);
                     &made
                 }
                 key if self.role == Role::Origin => {
@@ -177,37 +179,47 @@ impl Loop {
 }
 
 impl Connection {
-    fn send(&mut self, bytes: &[u8], epoll: &OwnedFd, number: usize) -> io::Result<()> {
-        let mut sent = 0;
+    fn send(&mut self, answer: &Rc<[u8]>, epoll: &OwnedFd, number: usize) -> io::Result<()> {
         if self.output.is_empty() {
-            sent = match self.stream.write(bytes) {
+            let sent = match self.stream.write(answer) {
+                Ok(sent) if sent == answer.len() => return Ok(()),
                 Ok(sent) => sent,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
                 Err(error) => return Err(error),
             };
-            if sent < bytes.len() {
-                self.wait_for(EventFlags::OUT, epoll, number)?;
-            }
+            self.sent = sent;
+            self.wait_for(EventFlags::OUT, epoll, number)?;
         }
-        self.output.extend_from_slice(&bytes[sent..]);
+        self.output.push_back(Rc::clone(answer));
         Ok(())
     }
 
     fn flush(&mut self, epoll: &OwnedFd, number: usize) -> io::Result<bool> {
-        match self.stream.write(&self.output) {
-            Ok(sent) => drop(self.output.drain(..sent)),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
+        while let Some(answer) = self.output.front() {
+            match self.stream.write(&answer[self.sent..]) {
+                Ok(sent) => self.sent += sent,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(error),
+            }
+            if self.sent == answer.len() {
+                self.output.pop_front();
+                self.sent = 0;
+            }
         }
-        if self.output.is_empty() {
-            self.wait_for(EventFlags::IN, epoll, number)?;
-        }
+        self.wait_for(EventFlags::IN, epoll, number)?;
         Ok(true)
     }
 
     fn wait_for(&self, flags: EventFlags, epoll: &OwnedFd, number: usize) -> io::Result<()> {
         Ok(epoll::modify(epoll, &self.stream, EventData::new_u64(number as u64), flags)?)
     }
+}
+
+fn count(requests: u64) -> Rc<[u8]> {
+    let count = requests.to_string();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: {}\r\n\r\n", count.len());
+    (head + &count).into_bytes().into()
 }
 
 /// The second word of the request line.

@@ -17,6 +17,8 @@ pub(crate) struct Round {
     pub(crate) errors: u64,
     /// Requests that reached the origin meanwhile.
     pub(crate) fetches: u64,
+    /// The share of the server's core that somebody else had: above a few per cent the figures are not to be trusted.
+    pub(crate) others: f64,
 }
 
 /// The median of each figure over the rounds; errors and fetches are added up.
@@ -29,6 +31,7 @@ pub(crate) fn median(rounds: &[Round]) -> Round {
         p99_us: of(|round| round.p99_us),
         errors: rounds.iter().map(|round| round.errors).sum(),
         fetches: rounds.iter().map(|round| round.fetches).sum(),
+        others: of(|round| round.others),
     }
 }
 

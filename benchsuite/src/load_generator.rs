@@ -56,28 +56,20 @@ fn load_targets(address: SocketAddr, targets: &[String], connections: usize, sec
     let directory = tempfile::tempdir()?;
     let mut command = Command::new("taskset");
     command.args(["-c", &LOAD_CORE.to_string()]);
-    match installed("wrk") {
-        Some(wrk) => {
-            wrk_script(&mut command, &wrk, directory.path(), targets.len())?;
-            command.args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "--timeout", "10s"]);
-            command.arg(format!("http://{address}{}", targets[0]));
-        }
-        None => {
-            let list = directory.path().join("targets");
-            std::fs::write(&list, targets.join("\n"))?;
-            command.arg(std::env::current_exe()?).args([
-                "load",
-                "--address",
-                &address.to_string(),
-                "--targets",
-            ]);
-            command.arg(list).args([
-                "--connections",
-                &connections.to_string(),
-                "--seconds",
-                &seconds.to_string(),
-            ]);
-        }
+    if let Some(wrk) = installed("wrk") {
+        wrk_script(&mut command, &wrk, directory.path(), targets.len())?;
+        command.args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "--timeout", "10s"]);
+        command.arg(format!("http://{address}{}", targets[0]));
+    } else {
+        let list = directory.path().join("targets");
+        std::fs::write(&list, targets.join("\n"))?;
+        command.arg(std::env::current_exe()?).args(["load", "--address", &address.to_string(), "--targets"]);
+        command.arg(list).args([
+            "--connections",
+            &connections.to_string(),
+            "--seconds",
+            &seconds.to_string(),
+        ]);
     }
     read(&mut command)
 }

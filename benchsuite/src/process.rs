@@ -102,6 +102,17 @@ impl CpuTime {
     }
 }
 
+/// How long this core has been busy since the start of the machine, with whatever it was.
+pub(crate) fn busy(core: usize) -> Duration {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let name = format!("cpu{core} ");
+    let figures = stat.lines().find_map(|line| line.strip_prefix(&name)).unwrap_or_default();
+    let ticks: Vec<u64> = figures.split_whitespace().filter_map(|figure| figure.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq, steal; a tick is 10 ms wherever Linux runs us.
+    let idle = ticks.iter().skip(3).take(2).sum::<u64>();
+    Duration::from_millis((ticks.iter().take(8).sum::<u64>() - idle) * 10)
+}
+
 /// The first figure of `schedstat`: nanoseconds on a CPU. Finer than the ticks of `stat`.
 fn run_time(pid: u32, tid: u32) -> Option<u64> {
     fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?.split(' ').next()?.parse().ok()

@@ -82,7 +82,7 @@ impl Report {
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN);
         table.set_header([
-            "row", "server", "µs CPU", "× bare", "rps", "p50 µs", "p99 µs", "errors", "fetches",
+            "row", "server", "µs CPU", "× bare", "rps", "p50 µs", "p99 µs", "errors", "fetches", "others",
         ]);
         for line in &self.lines {
             let figures = &line.figures;
@@ -97,6 +97,7 @@ impl Report {
                 format!("{:.0}", figures.p99_us),
                 figures.errors.to_string(),
                 figures.fetches.to_string(),
+                format!("{:.0} %", figures.others * 100.0),
             ]);
         }
         for column in table.column_iter_mut().skip(2) {
@@ -124,7 +125,8 @@ impl Report {
         let Machine { cpu, cores, memory_gib, kernel, commit } = &self.machine;
         let mut text = format!(
             "# Benchmarks, {}\n\n{cpu}, {cores} cores, {memory_gib} GiB, {kernel}; commit {commit}.\n\n\
-             CPU time is that of the server's whole process tree for each request. Every figure is the median of {} rounds\n\
+             CPU time is that of the server's whole process tree for each request; \"others\" is the share of its core that somebody\n\
+             else had meanwhile. Every figure is the median of {} rounds\n\
              of {} s, the rounds of all servers interleaved; server on core 0, load and origin on core 1; {} connections;\n\
              load by {}.\n\n",
             self.date,

@@ -162,7 +162,7 @@ impl Setting<'_> {
             }
             Kind::HaProxy => {
                 let file = self.write("haproxy.cfg", include_str!("../rivals/haproxy.cfg"))?;
-                Process::start(SERVER_CORE, &program, &["-db", "-q", "-f", &file], log)
+                Process::start(SERVER_CORE, &program, &["-db", "-f", &file], log)
             }
             Kind::Varnish => {
                 let file = self.write("varnish.vcl", include_str!("../rivals/varnish.vcl"))?;

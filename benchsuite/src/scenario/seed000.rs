@@ -25,9 +25,9 @@ pub(crate) fn seed000(seconds: u64, json: bool) -> Result<()> {
     let server = Server::start_asking(Kind::Fleetfoot, address, "/")?;
     let direct = run_path(address, "/", CONNECTIONS, seconds)?;
     let through = run_path(server.address, "/", CONNECTIONS, seconds)?;
-    let before = metric(&server, "fleetfoot_source_wait_seconds_count")?;
+    let before = metric(&server, "fleetfoot_fills_total")?;
     let cached = run_path(server.address, "/cache", CONNECTIONS, seconds)?;
-    let fetches = metric(&server, "fleetfoot_source_wait_seconds_count")? - before;
+    let fetches = metric(&server, "fleetfoot_fills_total")? - before;
     let fetches_each_5_s = fetches / (seconds as f64 / 5.0).ceil();
     let gain = cached.rps() / through.rps().max(0.001);
     let told = |what, figure, unit| Outcome { what, figure, unit, promise: "", held: true };
