@@ -3,15 +3,21 @@
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 
+use server::{Listening, StartError};
+
 use crate::output;
 
-pub(crate) fn serve(listen: SocketAddr) -> ExitCode {
+pub(crate) fn serve(listen: SocketAddr, json: bool) -> ExitCode {
     let listener = match TcpListener::bind(listen) {
         Ok(listener) => listener,
-        Err(error) => return output::fail(format!("cannot listen on {listen}: {error}"), 1),
+        Err(error) => return output::fail(StartError::Bind(listen, error), 1),
     };
     let address = listener.local_addr().unwrap_or(listen);
-    output::note(format!("demo API on http://{address}"));
+    if json {
+        output::say_json(&Listening { kind: "http", address });
+    } else {
+        output::note(format!("demo API on http://{address}"));
+    }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return output::fail(format!("no runtime: {error}"), 1),

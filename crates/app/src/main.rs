@@ -37,11 +37,11 @@ enum Command {
     Up {
         /// The API, as in http://localhost:3000.
         url: String,
-        /// Where clients connect.
-        #[arg(long, default_value = "127.0.0.1:8080")]
+        /// Where clients connect; `:8080` for every address of the machine.
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = plan::socket_address)]
         listen: SocketAddr,
         /// Where health and metrics are.
-        #[arg(long, default_value = "127.0.0.1:9090")]
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9090", value_parser = plan::socket_address)]
         admin: SocketAddr,
     },
     /// Run as FILE says; reload when it changes or on SIGHUP, drain on SIGTERM.
@@ -61,10 +61,10 @@ enum Command {
         /// The URL as a client would ask for it.
         url: String,
         /// The configuration; without one, as `up` would do it for the URL's own origin.
-        #[arg(long)]
+        #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         /// A request field, as in 'Cookie: a=b'; may be repeated.
-        #[arg(long = "header", short = 'H')]
+        #[arg(long = "header", short = 'H', value_name = "FIELD")]
         headers: Vec<String>,
         /// Do not ask the origin; tell only what is known beforehand.
         #[arg(long)]
@@ -72,17 +72,17 @@ enum Command {
     },
     /// Start a slow demo API with fleetfoot in front, load both, and show the difference.
     Demo {
-        /// Seconds of load on each.
+        /// Seconds of load on each, from 1 to 60.
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
         seconds: u64,
-        /// Connections of the load.
+        /// Connections of the load, from 1 to 5000.
         #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
         connections: u16,
     },
     /// Run the slow demo API alone.
     DemoApi {
         /// Where it listens.
-        #[arg(long, default_value = "127.0.0.1:3000")]
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3000", value_parser = plan::socket_address)]
         listen: SocketAddr,
     },
 }
@@ -104,6 +104,6 @@ fn main() -> ExitCode {
             explain::explain(&question, line.json)
         }
         Command::Demo { seconds, connections } => demo::demo(seconds, connections, line.json),
-        Command::DemoApi { listen } => demo_api::serve(listen),
+        Command::DemoApi { listen } => demo_api::serve(listen, line.json),
     }
 }

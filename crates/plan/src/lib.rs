@@ -28,6 +28,7 @@ mod url;
 mod value;
 
 pub use fault::{Fault, Faults, Reason};
+pub use listen::socket_address;
 pub use load::{compile, load};
 pub use meant::*;
 pub use reference::reference;

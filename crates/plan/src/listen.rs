@@ -102,8 +102,11 @@ fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
         && (one.ip() == other.ip() || one.ip().is_unspecified() || other.ip().is_unspecified())
 }
 
-/// `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080`, `8080`.
-fn socket_address(text: &str) -> Result<SocketAddr, Reason> {
+/// Reads where to listen: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080`, `8080`.
+///
+/// # Errors
+/// What is wrong with it, and what to write instead.
+pub fn socket_address(text: &str) -> Result<SocketAddr, Reason> {
     let every = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     if unit::number(text).is_some() {
         return Ok(SocketAddr::new(every, url::port(text)?));
