@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_RANGES, AGE, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_RANGE, DATE, ETAG, EXPIRES,
-    VARY,
+    ACCEPT_RANGES, AGE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    HeaderName, TRAILER,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Body, RequestView, Response};
@@ -53,15 +53,25 @@ pub fn conditional(request: &RequestView<'_>, response: Response) -> Response {
     }
 }
 
-/// 304 with the fields that RFC 9110 §15.4.5 asks for, and `Age`.
+/// A 304: the same fields but for those that describe content that is not sent. RFC 9110 §15.4.5 asks for some and
+/// advises against other metadata of the representation; the rest (`Set-Cookie`, CORS, security policies, what caches
+/// before us did) is about the exchange, and clients go by it.
 fn not_modified(whole: Response) -> Response {
-    let mut response = Response::new(StatusCode::NOT_MODIFIED);
-    for name in [CACHE_CONTROL, CONTENT_LOCATION, DATE, ETAG, EXPIRES, VARY, AGE] {
-        for value in whole.fields.get_all(&name) {
-            response.fields.append(&name, value.clone());
-        }
+    let Response { mut fields, .. } = whole;
+    for name in [
+        ACCEPT_RANGES,
+        CONTENT_ENCODING,
+        CONTENT_LANGUAGE,
+        CONTENT_LENGTH,
+        CONTENT_RANGE,
+        CONTENT_TYPE,
+        TRAILER,
+        HeaderName::from_static("content-digest"),
+        HeaderName::from_static("repr-digest"),
+    ] {
+        fields.remove(name);
     }
-    response
+    Response { status: StatusCode::NOT_MODIFIED, fields, body: Body::Empty }
 }
 
 /// The parts asked for, where there is a `Range` that applies: only GET, only 200 (RFC 9110 §14.2).
@@ -118,4 +128,44 @@ pub(crate) fn content_range(range: &std::ops::Range<u64>, length: usize) -> Head
 
 fn text(text: String) -> HeaderValue {
     HeaderValue::try_from(text).expect("digits and ASCII words are a valid field value")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{IF_NONE_MATCH, SET_COOKIE};
+    use message::{Fields, Scheme};
+
+    use super::*;
+
+    #[test]
+    fn a_304_says_all_but_what_describes_the_content() {
+        let mut asked = HeaderMap::new();
+        asked.insert(IF_NONE_MATCH, HeaderValue::from_static("\"1\""));
+        let request = RequestView {
+            method: &Method::GET,
+            scheme: Scheme::Http,
+            authority: "a.example",
+            target: "/",
+            fields: Fields::Map(&asked),
+        };
+        let mut whole = Response::new(StatusCode::OK);
+        for (name, value) in [
+            ("etag", "\"1\""),
+            ("cache-control", "no-store"),
+            ("set-cookie", "a=1"),
+            ("set-cookie", "b=1"),
+            ("access-control-allow-origin", "*"),
+            ("content-type", "text/plain"),
+            ("content-length", "5"),
+        ] {
+            whole.fields.append(name, HeaderValue::from_static(value));
+        }
+        whole.body = Bytes::from_static(b"hello").into();
+        let response = conditional(&request, whole);
+        assert_eq!((response.status, response.body.is_empty()), (StatusCode::NOT_MODIFIED, true));
+        assert_eq!(response.fields.get_all(SET_COOKIE).iter().count(), 2);
+        let mut names: Vec<_> = response.fields.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["access-control-allow-origin", "cache-control", "etag", "set-cookie"]);
+    }
 }
