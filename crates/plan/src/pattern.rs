@@ -37,6 +37,8 @@ impl FromStr for Pattern {
             let like = match rest {
                 "" => "/**".to_owned(),
                 method if METHODS.contains(&method) => format!("{method} /**"),
+                // A single word is rather a path without its slash than a host.
+                word if !word.contains(['.', ':', '*']) && word != "localhost" => format!("/{word}"),
                 host => format!("{}/**", host.trim_end_matches('*')),
             };
             return Err(Reason::new(
@@ -310,6 +312,7 @@ mod tests {
                 "`example.com` has no path",
                 "write a slash and what follows it, like `example.com/**`",
             ),
+            ("users", "`users` has no path", "write a slash and what follows it, like `/users`"),
             ("GET", "`GET` has no path", "write a slash and what follows it, like `GET /**`"),
             ("get /x", "`get` is not in upper case", "write `GET`: methods are case-sensitive"),
             ("GTE /x", "`GTE` is not a method", "write `GET`"),

@@ -50,7 +50,7 @@ pub(crate) static FILE: Section = Section {
             "cores",
             "number",
             None,
-            "Runtimes to start, one thread each; all available cores when left out.",
+            "Runtimes to start, one thread each; all available cores when left out. Changes with a restart only.",
         ),
         word("drain", "duration", Some("30s"), "How long requests under way may go on after SIGTERM."),
         word(
@@ -90,7 +90,12 @@ pub(crate) static LISTEN: Section = Section {
             "TLS, with HTTP/1.1 or HTTP/2 as the client prefers. Needs `tls`.",
         ),
         word("tls", "section", None, "Certificate and key for `https`."),
-        word("admin", "address", None, "Health and metrics. None when left out; keep it off the internet."),
+        word(
+            "admin",
+            "address",
+            None,
+            "Health and metrics. None when left out; keep it off the internet. Changes with a restart only.",
+        ),
         word(
             "proxy_protocol",
             "`true` or `false`",
@@ -109,7 +114,8 @@ pub(crate) static LISTEN: Section = Section {
 
 pub(crate) static LISTEN_TLS: Section = Section {
     path: "listen.tls",
-    meaning: "Certificate and key for `https`. Relative paths start at the folder of the file.",
+    meaning: "Certificate and key for `https`. Relative paths start at the folder of the file. Both are read again with \
+              every reload: send SIGHUP when the certificate was renewed.",
     example: "tls: { certificate: chain.pem, key: key.pem }",
     words: &[
         word("certificate", "path", None, "PEM file with the certificate chain, leaf first."),

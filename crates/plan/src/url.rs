@@ -66,6 +66,9 @@ fn scheme(url: &str) -> Result<(Scheme, &str), Reason> {
             Some(("http" | "https", rest)) => {
                 format!("write two slashes behind the colon: `http://{}`", rest.trim_start_matches('/'))
             }
+            _ if url.trim_start_matches(':').bytes().all(|byte| byte.is_ascii_digit()) => {
+                format!("write `http://localhost:{}`", url.trim_start_matches(':'))
+            }
             _ => format!("write {}, or the same with `https`", quoted(&format!("http://{url}"))),
         };
         return Err(Reason::new(format!("{} has no scheme", quoted(url)), remedy));
@@ -191,6 +194,8 @@ mod tests {
     fn explains_what_is_wrong() {
         for (url, cause, remedy) in [
             ("", "`` has no scheme", "write a URL like `http://127.0.0.1:3000`"),
+            ("3000", "`3000` has no scheme", "write `http://localhost:3000`"),
+            (":3000", "`:3000` has no scheme", "write `http://localhost:3000`"),
             (
                 "localhost:3000",
                 "`localhost:3000` has no scheme",

@@ -133,12 +133,16 @@ pub(crate) fn size(node: Node<'_>, least: &str, most: &str, report: &mut Report)
     })
 }
 
+const UNREADABLE: &str = "cannot be read";
+
 /// A file that exists. Relative paths start at `folder`.
 pub(crate) fn file(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<PathBuf> {
     parsed(node, report, |text| {
         let path = folder.join(text);
         let wrong = |what: &str| {
-            let remedy = if Path::new(text).is_absolute() {
+            let remedy = if what == UNREADABLE {
+                "give this user the right to read it".to_owned()
+            } else if Path::new(text).is_absolute() {
                 "write the path of a file that can be read".to_owned()
             } else {
                 format!("write the path as seen from {}", quoted(&folder_name(folder)))
@@ -150,10 +154,10 @@ pub(crate) fn file(node: Node<'_>, folder: &Path, report: &mut Report) -> Option
             Ok(found) if found.is_dir() => wrong("is a folder"),
             Ok(_) => match std::fs::File::open(&path) {
                 Ok(_) => Ok(path),
-                Err(_) => wrong("cannot be read"),
+                Err(_) => wrong(UNREADABLE),
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => wrong("does not exist"),
-            Err(_) => wrong("cannot be read"),
+            Err(_) => wrong(UNREADABLE),
         }
     })
 }
