@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use cache::Store;
 use listener::{CoreContext, Counters, Gate, Kind, Listener, Settings};
@@ -87,6 +88,7 @@ async fn run(
         local: RefCell::new(Local::new(running, None)),
         recorder: Rc::clone(&recorder),
     });
+    let gate = Arc::clone(&shared.gate);
     let context = CoreContext::new(Rc::clone(&handler), settings, shared.gate, counters);
     let mut listeners = HashMap::new();
     while let Some(order) = orders.recv().await {
@@ -106,7 +108,21 @@ async fn run(
                     listener.stop().await;
                 }
             }
-            Order::Drain => return context.drain().await,
+            Order::Drain => {
+                context.drain().await;
+                return everybody_gone(&gate).await;
+            }
         }
     }
 }
+
+/// A fetch begun on this core may feed clients of the others, so the core ends no sooner than the last of them. How long
+/// that may take, control decides.
+async fn everybody_gone(gate: &Gate) {
+    while gate.open() > 0 {
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// The last connection of another core says nothing to this one; this often we look.
+const POLL: Duration = Duration::from_millis(20);

@@ -68,3 +68,33 @@ fn draining_has_an_end() {
     fleetfoot.wait_for_exit();
     never.open();
 }
+
+/// The leader's core has nothing left to do, but its fetch feeds a client of another core. Which core a connection comes
+/// to is the kernel's choice, so it is tried several times.
+#[test]
+fn a_fetch_that_others_follow_outlives_its_leaders_core() {
+    for _ in 0..5 {
+        let origin = Origin::start();
+        let gate = Gate::new();
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 6\r\n\r\none";
+        origin.on("GET /").reply(Script::from(head).wait(&gate).send("two"));
+        let config = config_with(origin.address(), "ttl: origin", "").replace("cores: 1", "cores: 2");
+        let mut fleetfoot = Fleetfoot::start(&config);
+        let ask = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        let mut leader = fleetfoot.connect();
+        leader.send(ask).read_until(b"one");
+        let mut follower = fleetfoot.connect();
+        follower.send(ask).read_until(b"one");
+        let address = fleetfoot.address();
+        fleetfoot.terminate();
+        fleetfoot.wait_until("closed to newcomers", |_| TcpStream::connect(address).is_err());
+        drop(leader);
+        fleetfoot.wait_for_metrics("one client left", |metrics| {
+            metrics.sum("fleetfoot_open_connections", &[]) < 1.5
+        });
+        gate.open();
+        assert_eq!(follower.read_exactly(3), b"two");
+        drop(follower);
+        assert!(fleetfoot.wait_for_exit().success());
+    }
+}
