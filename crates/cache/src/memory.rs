@@ -76,20 +76,31 @@ impl Memory {
     /// Stores an entry beside the other variants of its key, of which at most `most` stay.
     pub fn put(&self, key: &KeyView<'_>, entry: Arc<Entry>, most: usize) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let resource = match self.table.peek(key) {
-            Some(resource) => resource.with(entry, most),
-            None => Resource::One(entry),
-        };
-        self.table.insert(key.to_key(), resource);
+        self.insert_beside(key, self.table.peek(key), &entry, most);
+    }
+
+    /// What is too large for the table together is not kept at all, so the oldest variants give way until the rest is.
+    fn insert_beside(&self, key: &KeyView<'_>, others: Option<Resource>, entry: &Arc<Entry>, most: usize) {
+        let mut most = most;
+        loop {
+            let resource = others.as_ref().map_or_else(
+                || Resource::One(Arc::clone(entry)),
+                |others| others.with(Arc::clone(entry), most),
+            );
+            let variants = resource.variants();
+            self.table.insert(key.to_key(), resource);
+            if variants <= 1 || self.table.peek(key).is_some() {
+                return;
+            }
+            most = variants / 2;
+        }
     }
 
     /// Stores an entry in place of another, if that is still there.
     pub fn replace(&self, key: &KeyView<'_>, old: &Arc<Entry>, new: Arc<Entry>, most: usize) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(resource) = self.table.peek(key).filter(|resource| resource.has(old)) {
-            let rest = resource.without(old);
-            let resource = rest.map_or(Resource::One(Arc::clone(&new)), |rest| rest.with(new, most));
-            self.table.insert(key.to_key(), resource);
+            self.insert_beside(key, resource.without(old), &new, most);
         }
     }
 
@@ -154,13 +165,20 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use http::header::ACCEPT_LANGUAGE;
     use http::{HeaderMap, HeaderValue, Method, StatusCode};
     use message::{Fields, Scheme};
     use rules::{Exchange, Policy, Terms};
 
     use super::*;
+    use crate::entry::Variant;
 
     fn entry(size: usize) -> Arc<Entry> {
+        variant("", size)
+    }
+
+    /// Without a language: for everybody.
+    fn variant(language: &'static str, size: usize) -> Arc<Entry> {
         let mut fields = HeaderMap::new();
         fields.insert("cache-control", HeaderValue::from_static("max-age=60"));
         let exchange = Exchange {
@@ -172,7 +190,10 @@ mod tests {
             received_at: Timestamp::from_secs(1),
         };
         let terms = Terms::of(&exchange, &Policy::default()).unwrap();
-        Arc::new(Entry::new(StatusCode::OK, &fields, Bytes::from(vec![b'x'; size]), terms, None))
+        let mut asked = HeaderMap::new();
+        asked.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(language));
+        let variant = (!language.is_empty()).then(|| Variant::of(&[ACCEPT_LANGUAGE], Fields::Map(&asked)));
+        Arc::new(Entry::new(StatusCode::OK, &fields, Bytes::from(vec![b'x'; size]), terms, variant))
     }
 
     fn key(target: &str) -> KeyView<'_> {
@@ -203,6 +224,18 @@ mod tests {
         }
         let left = hot.iter().filter(|target| memory.get(&key(target)).is_some()).count();
         assert!(left >= 95, "{left} of 100 survived");
+    }
+
+    #[test]
+    fn variants_that_are_too_large_together_give_way_to_the_newest() {
+        let memory = Memory::new(64 * 1024);
+        for language in ["en", "fr", "de"] {
+            memory.put(&key("/"), variant(language, 30 * 1024), 16);
+            let stored = memory.get(&key("/")).expect("one of them fits");
+            let mut asked = HeaderMap::new();
+            asked.insert("accept-language", HeaderValue::from_static(language));
+            assert!(stored.select(Fields::Map(&asked)).is_some(), "{language}");
+        }
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Resource {
         !self.entries().is_empty()
     }
 
+    /// How many whole answers there are.
+    pub fn variants(&self) -> usize {
+        self.entries().len()
+    }
+
     /// Whether this very entry is there.
     pub fn has(&self, entry: &Arc<Entry>) -> bool {
         self.entries().iter().any(|other| Arc::ptr_eq(other, entry))
