@@ -14,7 +14,7 @@ use crate::list;
 pub enum Vary {
     /// Nothing: one answer for every request.
     None,
-    /// `*`, or something unreadable: no request is known to match.
+    /// `*`, something unreadable, or the client's address: no other request is known to match.
     Star,
     /// These request fields, sorted, each once.
     Names(Vec<HeaderName>),
@@ -26,7 +26,7 @@ impl Vary {
         let mut names = Vec::new();
         for member in response.get_all(VARY).iter().flat_map(|line| list::members(line.as_bytes())) {
             match HeaderName::from_bytes(member) {
-                Ok(name) if name != "*" => names.push(name),
+                Ok(name) if name != "*" && !is_written_anew(&name) => names.push(name),
                 _ => return Vary::Star,
             }
         }
@@ -46,6 +46,12 @@ impl Vary {
         names.dedup();
         if names.is_empty() { Vary::None } else { Vary::Names(names) }
     }
+}
+
+/// Fields that a proxy writes for each client on the way to the origin: what the client sent of them is not what the
+/// answer was chosen by, so no other request is known to match.
+fn is_written_anew(name: &HeaderName) -> bool {
+    matches!(name.as_str(), "forwarded" | "x-forwarded-for" | "x-real-ip")
 }
 
 /// What `Vary` says together with what it should have said: an `Access-Control-Allow-Origin` that repeats the request's
@@ -227,6 +233,18 @@ mod tests {
         assert!(!matches(&selected[..1], &stored, Fields::Map(&one)), "other names");
         assert!(!matches(&selected, &stored[..stored.len() - 1], Fields::Map(&one)), "cut short");
         assert!(!matches(&selected, &[], Fields::Map(&one)));
+    }
+
+    #[test]
+    fn an_answer_chosen_by_the_clients_address_is_like_star() {
+        for line in ["X-Forwarded-For", "accept, forwarded", "x-real-ip"] {
+            assert_eq!(Vary::of(&fields(&[("vary", line)])), Vary::Star, "{line}");
+        }
+        assert_eq!(
+            Vary::of(&fields(&[("vary", "x-forwarded-proto")])),
+            Vary::Names(names(&["x-forwarded-proto"])),
+            "which is in the key"
+        );
     }
 
     #[test]
