@@ -74,6 +74,8 @@ fn start_fleetfoot(api: SocketAddr, connections: usize) -> Result<SocketAddr, St
     let mut plan = plan::up(&format!("http://{api}")).map_err(|faults| faults.to_string())?;
     plan.listen.http = vec![(Ipv4Addr::LOCALHOST, 0).into()];
     plan.listen.admin = None;
+    // Ctrl-C is not to wait for the load's connections.
+    plan.drain = Duration::ZERO;
     // Nobody but the load comes here.
     plan.limits.connections = 2 * connections + 100;
     let (sender, listening) = mpsc::channel();
@@ -111,7 +113,17 @@ fn show(outcome: &Outcome) {
     let comparison = Comparison { before: &outcome.direct, after: &outcome.through_fleetfoot };
     output::say(comparison.table());
     output::say(format!(
-        "{:.0} times the throughput; the API itself answered {} requests instead of {}.",
-        outcome.throughput_gain, outcome.origin_fetches_through_fleetfoot, outcome.origin_fetches_direct
+        "{:.0} times the throughput; the API itself was asked {} instead of {}.",
+        outcome.throughput_gain,
+        times(outcome.origin_fetches_through_fleetfoot),
+        times(outcome.origin_fetches_direct)
     ));
+    output::say("Stand in front of your own: fleetfoot up http://localhost:3000");
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) fn serve(listen: SocketAddr, json: bool) -> ExitCode {
     };
     let address = listener.local_addr().unwrap_or(listen);
     if json {
-        output::say_json(&Listening { kind: "http", address });
+        output::say_json_line(&Listening { kind: "http", address });
     } else {
         output::note(format!("demo API on http://{address}"));
     }

@@ -28,6 +28,14 @@ pub(crate) fn say_json(value: &impl Serialize) {
     }
 }
 
+/// The same, on one line.
+pub(crate) fn say_json_line(value: &impl Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => say(text),
+        Err(error) => complain(format_args!("fleetfoot: the result cannot be written as JSON: {error}")),
+    }
+}
+
 /// A word on what goes on.
 pub(crate) fn note(text: impl Display) {
     complain(format_args!("fleetfoot: {text}"));

@@ -26,7 +26,19 @@ pub(crate) fn up(url: &str, listen: SocketAddr, admin: SocketAddr, json: bool) -
             }
             plan.listen.http = vec![listen];
             plan.listen.admin = Some(admin);
-            serve(Configuration::Fixed(Box::new(plan)), json)
+            serve(
+                Configuration::Fixed(Box::new(plan)),
+                &|listening| {
+                    announce(listening, json);
+                    if listening.kind == "http" && !json {
+                        output::note(format!(
+                            "in front of {url}; try: curl -i http://{}/",
+                            listening.address
+                        ));
+                    }
+                },
+                json,
+            )
         }
     }
 }
@@ -41,21 +53,22 @@ fn asks_itself(plan: &Plan, listen: SocketAddr) -> bool {
 }
 
 pub(crate) fn run(file: PathBuf, json: bool) -> ExitCode {
-    serve(Configuration::File(file), json)
+    serve(Configuration::File(file), &|listening| announce(listening, json), json)
 }
 
-fn serve(configuration: Configuration, json: bool) -> ExitCode {
-    match server::serve(configuration, &|address| announce(address, json)) {
+fn serve(configuration: Configuration, announce: server::Announce<'_>, json: bool) -> ExitCode {
+    match server::serve(configuration, announce) {
         Ok(()) => ExitCode::SUCCESS,
         Err(server::StartError::Faults(faults)) => output::faults(&faults, json),
         Err(error) => output::fail(error, 1),
     }
 }
 
-/// One line per address, so that whoever asked for port 0 learns which it became.
+/// One line per address, so that whoever asked for port 0 learns which it became. A line in JSON too: an access log may
+/// follow it.
 fn announce(listening: &server::Listening, json: bool) {
     if json {
-        output::say_json(listening);
+        output::say_json_line(listening);
     } else {
         output::note(listening);
     }
