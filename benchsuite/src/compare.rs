@@ -7,37 +7,38 @@ use clap::Args;
 use crate::failure::{Failure, Result, fail};
 use crate::figures::{Round, median};
 use crate::http_client::HttpClient;
-use crate::load_generator;
+use crate::interruption;
+use crate::load_generator::{self, Load};
 use crate::process::{SERVER_CORE, busy, pause, wait_until};
 use crate::report::{Line, Report};
 use crate::row::{Row, content};
 use crate::server::{Kind, Origin, Server};
 
-/// Of the comparison; the scenarios use some of them.
+/// Of the comparison; the scenarios use some of them. Said before or behind what is to be measured.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// Seconds of load in each round.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
+    #[arg(long, global = true, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub(crate) seconds: u64,
     /// Rounds; the figures are their medians.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=50))]
+    #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=50))]
     pub(crate) rounds: u64,
     /// Connections of the load.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, global = true, default_value_t = 64)]
     pub(crate) connections: usize,
     /// Only these servers or rows (`nginx`, `hit-1k`); may be repeated. The bare loop is always there.
-    #[arg(long)]
+    #[arg(long, global = true, visible_alias = "row", value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Print the report as JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Keep the report in benchsuite/runs/.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) save: bool,
 }
 
-/// Measures and prints.
-pub(crate) fn run(options: &Options) -> Result<()> {
+/// Measures.
+pub(crate) fn run(options: &Options) -> Result<Report> {
     let (kinds, rows) = chosen(&options.only)?;
     let origin = Origin::start()?;
     let mut servers = Vec::new();
@@ -58,16 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         settle(server)?;
     }
     let rounds = measure(&servers, &origin, &rows, options)?;
-    let report = Report::new(&servers, options, rounds);
-    if options.save {
-        eprintln!("kept in {}", report.save()?.display());
-    }
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        println!("{}", report.table());
-    }
-    Ok(())
+    Ok(Report::new(&servers, options, rounds))
 }
 
 /// What `--only` leaves.
@@ -149,20 +141,39 @@ fn pairs<'a>(rows: &'a [Row], servers: &'a [Server]) -> impl Iterator<Item = (&'
     rows.iter().flat_map(move |row| servers.iter().map(move |server| (row, server)))
 }
 
+/// A round means nothing where requests failed, hits came from the origin, or proxied requests from elsewhere.
+fn hold(server: &Server, row: Row, load: &Load, fetches: u64) -> Result<()> {
+    let wrong = if load.requests == 0 || load.errors > 0 {
+        Some(format!("{} requests failed, {} were answered", load.errors, load.requests))
+    } else if server.kind == Kind::Bare {
+        None
+    } else if row.is_hit() && fetches > 0 {
+        Some(format!("{fetches} of {} hits reached the origin", load.requests))
+    } else if !row.is_hit() && fetches < load.requests {
+        Some(format!("only {fetches} of {} requests reached the origin", load.requests))
+    } else {
+        None
+    };
+    wrong.map_or(Ok(()), |wrong| fail(format!("{}, {}: {wrong}", server.kind.name(), row.title())))
+}
+
 fn round(server: &Server, origin: &Origin, row: Row, options: &Options) -> Result<Round> {
+    interruption::check()?;
     let fetched = origin.count()?;
-    let (start, busy_before) = (Instant::now(), busy(SERVER_CORE));
+    let (start, busy_before) = (Instant::now(), busy(*SERVER_CORE));
     let before = server.process.cpu_time();
     let load = load_generator::run(server.address, row, options.connections, options.seconds)?;
     let cpu = server.process.cpu_time().since(&before);
-    let others = busy(SERVER_CORE).saturating_sub(busy_before + cpu);
+    let others = busy(*SERVER_CORE).saturating_sub(busy_before + cpu);
+    let fetches = origin.count()? - fetched;
+    hold(server, row, &load, fetches)?;
     Ok(Round {
         cpu_us: cpu.as_nanos() as f64 / 1e3 / load.requests.max(1) as f64,
         rps: load.rps(),
         p50_us: load.p50_us as f64,
         p99_us: load.p99_us as f64,
         errors: load.errors,
-        fetches: origin.count()? - fetched,
+        fetches,
         others: others.as_secs_f64() / start.elapsed().as_secs_f64(),
     })
 }

@@ -5,6 +5,7 @@
 //! cargo run --release -p benchsuite                      the comparison
 //! cargo run --release -p benchsuite -- --only nginx      against one rival
 //! cargo run --release -p benchsuite -- stampede          one scenario
+//! cargo run --release -p benchsuite -- all               the comparison and all scenarios
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose output is its purpose")]
 
@@ -13,6 +14,7 @@ mod epoll_server;
 mod failure;
 mod figures;
 mod http_client;
+mod interruption;
 mod load_generator;
 mod machine;
 mod process;
@@ -27,20 +29,26 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::compare::Options;
 use crate::epoll_server::Role;
+use crate::failure::Result;
+use crate::report::Report;
+use crate::scenario::{Outcome, idle, million, seed000, stampede};
 
 /// Measures fleetfoot beside its rivals.
 #[derive(Parser)]
 #[command(version)]
 struct CommandLine {
     #[command(flatten)]
-    options: compare::Options,
+    options: Options,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// CPU time, rate and latencies of every server, side by side. The default.
+    Hits,
     /// 200 connections on `/` and `/cache` of the demo API: how much faster, and how many fetches for each 5 s.
     Seed000,
     /// 1,000 clients at once on a cold key whose origin takes 1 s.
@@ -49,6 +57,8 @@ enum Command {
     Idle,
     /// What a million entries of 1 KiB cost.
     Million,
+    /// The comparison and all scenarios.
+    All,
     /// The epoll loop itself; started by the suite.
     #[command(hide = true)]
     Serve {
@@ -74,17 +84,12 @@ enum Command {
 fn main() -> ExitCode {
     let line = CommandLine::parse();
     process::allow_many_files();
-    let json = line.options.json;
-    let result = match line.command {
-        None => compare::run(&line.options),
-        Some(Command::Seed000) => scenario::seed000(line.options.seconds, json),
-        Some(Command::Stampede) => scenario::stampede(json),
-        Some(Command::Idle) => scenario::idle(json),
-        Some(Command::Million) => scenario::million(json),
-        Some(Command::Serve { role, listen }) => epoll_server::serve(role, listen),
-        Some(Command::Load { address, targets, connections, seconds }) => {
+    let result = match line.command.unwrap_or(Command::Hits) {
+        Command::Serve { role, listen } => epoll_server::serve(role, listen),
+        Command::Load { address, targets, connections, seconds } => {
             load_generator::run_here(address, &targets, connections, seconds)
         }
+        wanted => measure(&wanted, &line.options).and_then(|report| show(&report, &line.options)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -93,4 +98,39 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+type Scenario<'a> = dyn Fn() -> Result<Vec<Outcome>> + 'a;
+
+/// What was asked for, or all of it.
+fn measure(wanted: &Command, options: &Options) -> Result<Report> {
+    interruption::listen()?;
+    let mut report = match wanted {
+        Command::Hits | Command::All => compare::run(options)?,
+        _ => Report::new(&[], options, Vec::new()),
+    };
+    let all = matches!(wanted, Command::All);
+    let scenarios: [(bool, &Scenario<'_>); 4] = [
+        (matches!(wanted, Command::Seed000), &|| seed000(options.seconds)),
+        (matches!(wanted, Command::Stampede), &stampede),
+        (matches!(wanted, Command::Idle), &idle),
+        (matches!(wanted, Command::Million), &million),
+    ];
+    for (_, scenario) in scenarios.into_iter().filter(|(chosen, _)| *chosen || all) {
+        interruption::check()?;
+        report.add(scenario()?);
+    }
+    Ok(report)
+}
+
+fn show(report: &Report, options: &Options) -> Result<()> {
+    if options.save {
+        eprintln!("kept in {}", report.save()?.display());
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(report)?);
+    } else {
+        println!("{}", report.figures());
+    }
+    Ok(())
 }

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::failure::{Failure, Result, fail};
+use crate::interruption;
 
-/// The core that servers run on.
-pub(crate) const SERVER_CORE: usize = 0;
-/// The core that clients and the origin run on.
-pub(crate) const LOAD_CORE: usize = 1;
+/// The core that servers run on: the first this process may use.
+pub(crate) static SERVER_CORE: LazyLock<usize> = LazyLock::new(|| usable_core(0));
+/// The core that clients and the origin run on: the second, where there is one.
+pub(crate) static LOAD_CORE: LazyLock<usize> = LazyLock::new(|| usable_core(1));
 
 /// A process with all its children.
 pub(crate) struct Process {
@@ -25,6 +27,13 @@ pub(crate) struct Process {
 
 /// CPU time of each thread so far, in nanoseconds.
 pub(crate) struct CpuTime(BTreeMap<u32, u64>);
+
+/// The core at this place among those this process may use, or the last one.
+fn usable_core(place: usize) -> usize {
+    let allowed = sched_getaffinity(None).unwrap_or_default();
+    let usable: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+    usable.get(place).or(usable.last()).copied().unwrap_or_default()
+}
 
 /// Raises the limit of open files as far as it goes; children inherit it.
 pub(crate) fn allow_many_files() {
@@ -87,8 +96,11 @@ impl Drop for Process {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _gone_already = kill_process(pid, Signal::TERM);
         }
-        if wait_until(Duration::from_secs(5), || !self.is_running()).is_err() {
-            let _gone_already = self.child.kill();
+        if !ended_within(Duration::from_secs(5), || !self.is_running()) {
+            // The children with it: one whose master is killed would stay.
+            for pid in self.family().into_iter().filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
+                let _gone_already = kill_process(pid, Signal::KILL);
+            }
             let _gone_already = self.child.wait();
         }
     }
@@ -139,12 +151,25 @@ fn numbers_in(directory: &str) -> impl Iterator<Item = u32> + use<> {
 pub(crate) fn wait_until(time: Duration, mut reached: impl FnMut() -> bool) -> Result<()> {
     let start = Instant::now();
     while !reached() {
+        interruption::check()?;
         if start.elapsed() > time {
             return fail(format!("nothing within {time:?}"));
         }
         pause(Duration::from_millis(5));
     }
     Ok(())
+}
+
+/// The same without an ear for interruptions: whoever ends something is interrupted already.
+fn ended_within(time: Duration, mut ended: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        if ended() {
+            return true;
+        }
+        pause(Duration::from_millis(5));
+    }
+    false
 }
 
 /// Waits. Without `thread::sleep`, whose ban in this workspace is for the cores of the program.

@@ -14,6 +14,7 @@ use crate::figures::Round;
 use crate::load_generator;
 use crate::machine::{Machine, today};
 use crate::row::Row;
+use crate::scenario::{Outcome, told};
 use crate::server::{Kind, Server};
 
 /// A hit may cost this much of the bare loop's.
@@ -30,6 +31,7 @@ pub(crate) struct Report {
     servers: Vec<Measured>,
     lines: Vec<Line>,
     budgets: Vec<Budget>,
+    scenarios: Vec<Outcome>,
 }
 
 /// Who was measured.
@@ -74,24 +76,40 @@ impl Report {
             servers: measured.collect(),
             lines,
             budgets,
+            scenarios: Vec::new(),
         }
     }
 
-    /// For the terminal, and for Markdown.
-    pub(crate) fn table(&self) -> String {
+    /// What a scenario came to.
+    pub(crate) fn add(&mut self, outcomes: Vec<Outcome>) {
+        self.scenarios.extend(outcomes);
+    }
+
+    /// All figures, for the terminal.
+    pub(crate) fn figures(&self) -> String {
+        let parts = [self.table(), told(&self.scenarios)];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// For the terminal, and for Markdown. The ratio is to the bare loop, that of a proxied request to nginx.
+    fn table(&self) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN);
         table.set_header([
-            "row", "server", "µs CPU", "× bare", "rps", "p50 µs", "p99 µs", "errors", "fetches", "others",
+            "row", "server", "µs CPU", "ratio", "rps", "p50 µs", "p99 µs", "errors", "fetches", "others",
         ]);
         for line in &self.lines {
             let figures = &line.figures;
-            let bare = cpu(&self.lines, line.row, Kind::Bare);
+            let yardstick = if line.row.is_hit() { Kind::Bare } else { Kind::Nginx };
+            let one = cpu(&self.lines, line.row, yardstick);
             table.add_row([
                 line.row.title().to_owned(),
                 line.server.to_owned(),
                 format!("{:.2}", figures.cpu_us),
-                bare.map_or_else(String::new, |bare| format!("{:.2}", figures.cpu_us / bare)),
+                one.map_or_else(String::new, |one| format!("{:.2}", figures.cpu_us / one)),
                 format!("{:.0}", figures.rps),
                 format!("{:.0}", figures.p50_us),
                 format!("{:.0}", figures.p99_us),
@@ -128,7 +146,8 @@ impl Report {
              CPU time is that of the server's whole process tree for each request; \"others\" is the share of its core that somebody\n\
              else had meanwhile. Every figure is the median of {} rounds\n\
              of {} s, the rounds of all servers interleaved; server on core 0, load and origin on core 1; {} connections;\n\
-             load by {}.\n\n",
+             load by {}. The\n\
+             ratio of CPU times is to the bare loop, that of a proxied request to nginx.\n\n",
             self.date,
             self.lines.first().map_or(0, |line| line.rounds.len()),
             self.seconds,
@@ -136,6 +155,9 @@ impl Report {
             self.load,
         );
         text.push_str(&self.table());
+        if !self.scenarios.is_empty() {
+            let _ = write!(text, "\n\n## Promises\n\n```text\n{}\n```", told(&self.scenarios));
+        }
         text.push_str("\n\n## Who was measured\n\n");
         for server in &self.servers {
             let _ = writeln!(

@@ -8,5 +8,6 @@ mod stampede;
 
 pub(crate) use idle::idle;
 pub(crate) use million::million;
+pub(crate) use outcome::{Outcome, told};
 pub(crate) use seed000::seed000;
 pub(crate) use stampede::stampede;

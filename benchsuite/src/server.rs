@@ -73,14 +73,19 @@ impl Kind {
     }
 }
 
-/// `FLEETFOOT_BIN`; else the build that is shipped (profile `dist`), if there is one; else what lies beside this program.
+/// `FLEETFOOT_BIN`; else the newer of the build that is shipped (profile `dist`) and what lies beside this program, so that
+/// a build from before the last change is never measured for one after it.
 pub(crate) fn fleetfoot_program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("FLEETFOOT_BIN") {
         return Some(PathBuf::from(named));
     }
     let here = std::env::current_exe().ok()?;
     let shipped = here.parent()?.with_file_name("dist").join("fleetfoot");
-    [shipped, here.with_file_name("fleetfoot")].into_iter().find(|program| program.exists())
+    let built = |program: &PathBuf| fs::metadata(program).and_then(|metadata| metadata.modified()).ok();
+    [shipped, here.with_file_name("fleetfoot")]
+        .into_iter()
+        .filter(|program| program.exists())
+        .max_by_key(built)
 }
 
 /// Debian keeps servers where ordinary users do not look.
@@ -149,20 +154,20 @@ impl Setting<'_> {
         match kind {
             Kind::Bare => {
                 let arguments = ["serve", "--role", "bare", "--listen", &address];
-                Process::start(SERVER_CORE, &program, &arguments, log)
+                Process::start(*SERVER_CORE, &program, &arguments, log)
             }
             Kind::Fleetfoot => {
                 let file = self.write("fleetfoot.yaml", include_str!("../rivals/fleetfoot.yaml"))?;
-                Process::start(SERVER_CORE, &program, &["run", &file], log)
+                Process::start(*SERVER_CORE, &program, &["run", &file], log)
             }
             Kind::Nginx => {
                 let file = self.write("nginx.conf", include_str!("../rivals/nginx.conf"))?;
                 let prefix = self.directory.to_string_lossy();
-                Process::start(SERVER_CORE, &program, &["-p", &prefix, "-c", &file], log)
+                Process::start(*SERVER_CORE, &program, &["-p", &prefix, "-c", &file], log)
             }
             Kind::HaProxy => {
                 let file = self.write("haproxy.cfg", include_str!("../rivals/haproxy.cfg"))?;
-                Process::start(SERVER_CORE, &program, &["-db", "-f", &file], log)
+                Process::start(*SERVER_CORE, &program, &["-db", "-f", &file], log)
             }
             Kind::Varnish => {
                 let file = self.write("varnish.vcl", include_str!("../rivals/varnish.vcl"))?;
@@ -171,7 +176,7 @@ impl Setting<'_> {
                 let mut arguments =
                     vec!["-F", "-j", "none", "-n", &place, "-a", &address, "-f", &file, "-T", "none"];
                 arguments.extend(VARNISH);
-                Process::start(SERVER_CORE, &program, &arguments, log)
+                Process::start(*SERVER_CORE, &program, &arguments, log)
             }
         }
     }
@@ -240,7 +245,7 @@ impl Origin {
         let listen = address.to_string();
         let arguments = ["serve", "--role", "origin", "--listen", &listen];
         let process =
-            Process::start(LOAD_CORE, &program.to_string_lossy(), &arguments, directory.path().join("log"))?;
+            Process::start(*LOAD_CORE, &program.to_string_lossy(), &arguments, directory.path().join("log"))?;
         wait_until(Duration::from_secs(5), || HttpClient::connect(address).is_ok())?;
         Ok(Origin { address, _process: process, _directory: directory })
     }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::failure::Result;
 use crate::http_client::HttpClient;
+use crate::interruption;
 use crate::process::pause;
-use crate::scenario::outcome::{Outcome, tell};
+use crate::scenario::outcome::Outcome;
 use crate::server::{Kind, Origin, Server};
 
 const CLIENTS: usize = 10_000;
 
-pub(crate) fn idle(json: bool) -> Result<()> {
+pub(crate) fn idle() -> Result<Vec<Outcome>> {
     let origin = Origin::start()?;
     let server = Server::start(Kind::Fleetfoot, origin.address)?;
     // One connection first, so that what is made once does not count.
@@ -18,6 +19,7 @@ pub(crate) fn idle(json: bool) -> Result<()> {
     let before = server.process.resident();
     let mut clients = Vec::with_capacity(CLIENTS);
     for _ in 0..CLIENTS {
+        interruption::check()?;
         let mut client = HttpClient::connect(server.address)?;
         client.get("/1k")?;
         clients.push(client);
@@ -28,8 +30,5 @@ pub(crate) fn idle(json: bool) -> Result<()> {
         client.get("/1k")?;
     }
     let promise = "at most 16 KiB";
-    tell(
-        &[Outcome { what: "an idle connection", figure: kib, unit: "KiB", promise, held: kib <= 16.0 }],
-        json,
-    )
+    Ok(vec![Outcome { what: "an idle connection", figure: kib, unit: "KiB", promise, held: kib <= 16.0 }])
 }

@@ -17,21 +17,17 @@ pub(crate) struct Outcome {
     pub(crate) held: bool,
 }
 
-/// Prints them as lines or as JSON.
-pub(crate) fn tell(outcomes: &[Outcome], json: bool) -> Result<()> {
-    if json {
-        println!("{}", serde_json::to_string_pretty(outcomes)?);
-        return Ok(());
-    }
-    for Outcome { what, figure, unit, promise, held } in outcomes {
+/// As lines for people.
+pub(crate) fn told(outcomes: &[Outcome]) -> String {
+    let line = |Outcome { what, figure, unit, promise, held }: &Outcome| {
         let verdict = match (promise.is_empty(), held) {
             (true, _) => String::new(),
             (false, true) => format!("  held: {promise}"),
             (false, false) => format!("  MISSED: {promise}"),
         };
-        println!("{what:<44} {figure:>12.2} {unit:<6}{verdict}");
-    }
-    Ok(())
+        format!("{what:<44} {figure:>12.2} {unit:<6}{verdict}").trim_end().to_owned()
+    };
+    outcomes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The sum of a metric's series.
