@@ -45,6 +45,7 @@ impl Handler for Core {
         let status = CacheStatus::hit(entry.terms().fresh_for(now));
         response::write_fresh_head(entry.head(), entry.terms().age(now), &status, out);
         let content = if *request.method == Method::HEAD { Bytes::new() } else { entry.body().clone() };
+        let duration = started.elapsed();
         self.recorder.record(&Exchange {
             client,
             method: request.method,
@@ -54,7 +55,8 @@ impl Handler for Core {
             version: Version::HTTP_11,
             status: entry.status(),
             bytes: content.len() as u64,
-            duration: started.elapsed(),
+            duration,
+            head_time: duration,
             source_time: None,
             cache: Some(status),
             error: None,

@@ -27,6 +27,7 @@ pub(crate) struct Observed {
     user_agent: Option<HeaderValue>,
     referer: Option<HeaderValue>,
     status: Option<StatusCode>,
+    head_time: Option<Duration>,
     bytes: u64,
     pub(crate) source_time: Option<Duration>,
     pub(crate) cache: Option<CacheStatus>,
@@ -51,6 +52,7 @@ impl Observed {
             user_agent: line_field(http::header::USER_AGENT),
             referer: line_field(http::header::REFERER),
             status: None,
+            head_time: None,
             bytes: 0,
             source_time: None,
             cache: None,
@@ -68,8 +70,10 @@ impl Observed {
     /// The response, with this watching its content go.
     pub(crate) fn watch(mut self, mut response: Response) -> Response {
         self.status = Some(response.status);
+        self.head_time = Some(self.started.elapsed());
         match response.body {
             Body::Empty | Body::Tunnel(_) => {}
+            Body::Whole(_) if self.method == Method::HEAD => {} // it is not sent
             Body::Whole(ref bytes) => self.bytes = bytes.len() as u64,
             Body::Stream(inner) => response.body = Body::stream(ObservedBody { inner, observed: self }),
         }
@@ -92,6 +96,8 @@ impl Drop for Observed {
             status: self.status.unwrap_or_else(client_closed_request),
             bytes: self.bytes,
             duration: self.started.elapsed(),
+            // Whoever left before waited for the source, not for us.
+            head_time: self.head_time.unwrap_or_default(),
             source_time: self.source_time,
             cache: self.cache,
             error,

@@ -27,7 +27,9 @@ pub struct Exchange<'a> {
     pub bytes: u64,
     /// From the head's last byte received to the last byte handed over.
     pub duration: Duration,
-    /// The part of it spent waiting for the source; `None` when none was asked.
+    /// The part of it until the answer's head was ready: what follows is up to the client, and to the source once more.
+    pub head_time: Duration,
+    /// The part of that spent waiting for the source; `None` when none was asked.
     pub source_time: Option<Duration>,
     /// What the cache did; `None` when it had no part in it.
     pub cache: Option<CacheStatus>,
@@ -42,8 +44,8 @@ pub struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// What we added ourselves: the duration without the wait for the source.
+    /// What we added ourselves: the time until the head was ready, without the wait for the source.
     pub fn overhead(&self) -> Duration {
-        self.duration.saturating_sub(self.source_time.unwrap_or_default())
+        self.head_time.saturating_sub(self.source_time.unwrap_or_default())
     }
 }

@@ -86,6 +86,7 @@ impl Sample {
             status: StatusCode::OK,
             bytes: 1024,
             duration: self.duration,
+            head_time: self.duration,
             source_time: self.source_time,
             cache: self.cache,
             error: self.error.as_ref(),

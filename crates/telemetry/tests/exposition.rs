@@ -137,6 +137,7 @@ fn record(recorder: &Recorder, cache: Option<CacheStatus>, source: Option<Durati
         status: if error.is_some() { StatusCode::BAD_GATEWAY } else { StatusCode::OK },
         bytes: 100,
         duration: Duration::from_micros(5) + source.unwrap_or_default(),
+        head_time: Duration::from_micros(5) + source.unwrap_or_default(),
         source_time: source,
         cache,
         error,

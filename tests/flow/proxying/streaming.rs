@@ -1,5 +1,7 @@
 //! Content streams both ways, piece by piece, and trailers follow it.
 
+use std::time::Duration;
+
 use testkit::{Gate, Origin, Script, ok};
 
 use crate::setup::{cached, proxied};
@@ -124,4 +126,21 @@ fn a_client_that_leaves_ends_an_uncached_fetch() {
     client.read_until(b"x");
     client.reset();
     gone.wait();
+}
+
+#[test]
+fn what_a_slow_origin_takes_for_its_content_is_no_overhead_of_ours() {
+    let origin = Origin::start();
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n";
+    origin.on("GET /").reply(Script::from(head).send("one").pause(Duration::from_millis(500)).send("two"));
+    origin.on("HEAD /").reply(Script::from("garbage\r\n\r\n"));
+    let mut fleetfoot = proxied(&origin);
+    assert_eq!(fleetfoot.get("/").text(), "onetwo");
+    assert_eq!(fleetfoot.send("HEAD", "/", "").status, 502);
+    let metrics = fleetfoot
+        .wait_for_metrics("both counted", |metrics| metrics.sum("fleetfoot_requests_total", &[]) > 1.5);
+    let overhead = metrics.sum("fleetfoot_overhead_seconds_sum", &[]);
+    assert!(overhead < 0.4, "{overhead}");
+    let sent = metrics.sum("fleetfoot_sent_bytes_total", &[]);
+    assert!((sent - 6.0).abs() < 0.1, "{sent}: the content of an error is not sent in answer to HEAD");
 }
