@@ -38,7 +38,8 @@ struct Evicted(Arc<AtomicU64>);
 impl Lifecycle<Key, Resource> for Evicted {
     type RequestState = ();
 
-    fn on_evict(&self, (): &mut (), _: Key, _: Resource) {
+    /// Not `on_evict`, which is told of replaced values too.
+    fn before_evict(&self, (): &mut (), _: &Key, _: &mut Resource) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -208,6 +209,10 @@ mod tests {
             assert!(memory.bytes() <= memory.capacity());
         }
         assert!(memory.evicted() > 9_000, "a mebibyte holds fewer than a thousand of these");
+        let evicted = memory.evicted();
+        memory.put(&key("/replaced"), entry(1), 16);
+        memory.put(&key("/replaced"), entry(1), 16);
+        assert!(memory.evicted() <= evicted + 1, "what is replaced is not pushed out");
         assert!(memory.keys() > 500, "but hundreds");
     }
 

@@ -14,8 +14,8 @@ pub struct ResponseHead {
     pub status: StatusCode,
     /// HTTP/1.0 or HTTP/1.1.
     pub version: Version,
-    /// All fields as sent, except that `Content-Length` stands there once at most, and not at all where the status
-    /// allows no content.
+    /// All fields as sent, but for `Content-Length`: where content follows, `framing` has it; where none does although
+    /// it might (HEAD, 304), it stands here once.
     pub fields: HeaderMap,
     /// Bytes of the head in the buffer.
     pub length: usize,
@@ -59,8 +59,11 @@ pub fn parse_response(
         StatusCode::from_u16(status).map_err(|_| malformed("the status is not a number from 100"))?;
     let facts = Facts::gather(response.headers, minor)?;
     let framing = facts.framing(request_method, status);
-    let mut fields = to_header_map(response.headers, None, Kind::MalformedResponse)?;
-    settle_content_length(&mut fields, status);
+    let in_framing = matches!(framing, Framing::Length(_)).then_some(&CONTENT_LENGTH);
+    let mut fields = to_header_map(response.headers, in_framing, Kind::MalformedResponse)?;
+    if framing == Framing::Empty {
+        settle_content_length(&mut fields, status);
+    }
     Ok(Some(ResponseHead {
         status,
         version: if minor == 0 { Version::HTTP_10 } else { Version::HTTP_11 },

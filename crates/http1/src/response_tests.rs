@@ -22,7 +22,7 @@ fn a_head_comes_out_owned() {
     );
     assert_eq!(head.length, bytes.len() - 5);
     assert!(head.keep_alive);
-    assert_eq!(head.fields["content-length"], "5");
+    assert!(!head.fields.contains_key("content-length"), "the framing has it");
     assert_eq!(head.fields.get_all("vary").iter().collect::<Vec<_>>(), ["a", "b"]);
     for end in 0..head.length {
         assert!(parse(&bytes[..end]).unwrap().is_none(), "{end}");
@@ -38,7 +38,7 @@ fn framing_by_fields() {
     let twice = with("Content-Length: 5\r\nContent-Length: 5\r\n").unwrap().unwrap();
     assert_eq!(
         (twice.framing, twice.fields.get_all("content-length").iter().count()),
-        (Framing::Length(5), 1)
+        (Framing::Length(5), 0)
     );
 }
 

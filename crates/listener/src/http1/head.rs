@@ -6,6 +6,8 @@ use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING, UPGRADE}
 use http::{HeaderMap, StatusCode, Version};
 use message::{InterimHead, Response};
 
+use super::output::COPIED;
+
 /// What of the request decides how its answer is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
@@ -38,6 +40,17 @@ fn has_no_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) || status.is_informational()
 }
 
+/// Bytes of most heads.
+const ROOM: usize = 1024;
+
+/// The length of content that will be copied behind its head.
+fn short_length(framing: Framing) -> usize {
+    match framing {
+        Framing::Length(length) if length <= COPIED as u64 => length as usize,
+        _ => 0,
+    }
+}
+
 /// Appends the head of a final response; its fields are used up.
 pub(super) fn write_head(
     out: &mut Vec<u8>,
@@ -47,6 +60,7 @@ pub(super) fn write_head(
     closes: bool,
 ) {
     settle_fields(response, framing, asked);
+    out.reserve(ROOM + short_length(framing));
     write_status_line(out, response.status);
     write_fields(out, &response.fields);
     if !response.fields.contains_key(DATE) {

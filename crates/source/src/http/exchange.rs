@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
-use http::header::CONTENT_LENGTH;
 use http::{HeaderValue, Method, StatusCode};
 use http1::{Framing, HeadLimits, ResponseHead};
 use message::{Body, Error, Interim, InterimHead, Kind, Response, Result, Retry};
@@ -221,9 +220,6 @@ impl Exchange<'_> {
         }
         let ResponseHead { status, mut fields, framing, keep_alive, .. } = head;
         rules::hop_by_hop::strip(&mut fields);
-        if let Framing::Length(_) = framing {
-            fields.remove(CONTENT_LENGTH);
-        }
         let is_reusable = keep_alive && self.terms.upgrade.is_none() && self.broken.is_none();
         let body = if let Some(content) = self.whole(framing) {
             if is_reusable && self.upload.is_complete() {

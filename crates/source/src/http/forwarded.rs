@@ -66,9 +66,7 @@ impl Forwarded {
 
     /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
     pub(super) fn lines(&self, authority: &str, mut say: impl FnMut(HeaderName, &[u8])) {
-        // Written out once: formatting an address costs more than all the rest here.
-        let mut client = Vec::with_capacity(48);
-        write!(client, "{}", self.client).expect("a Vec takes every byte");
+        let client = text_of(self.client);
         let mut line = Vec::with_capacity(256);
         begin(&mut line, &self.before.via);
         put(&mut line, &[self.received_by, " ", PSEUDONYM]);
@@ -99,6 +97,23 @@ impl Forwarded {
             say(REAL_IP, &client);
         }
     }
+}
+
+/// The address as text. IPv4 by hand: the formatter takes longer for it than all the rest here.
+fn text_of(address: IpAddr) -> Vec<u8> {
+    let mut text = Vec::with_capacity(48);
+    match address {
+        IpAddr::V4(address) => {
+            for (at, octet) in address.octets().into_iter().enumerate() {
+                if at > 0 {
+                    text.push(b'.');
+                }
+                text.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
+            }
+        }
+        IpAddr::V6(address) => write!(text, "{address}").expect("a Vec takes every byte"),
+    }
+    text
 }
 
 /// Starts a list with what stood there before us.

@@ -67,7 +67,7 @@ impl Outgoing {
 
     /// Appends the whole head for HTTP/1.1.
     pub(super) fn write_head(&self, host: &str, out: &mut Vec<u8>) {
-        out.reserve(512);
+        out.reserve(1024);
         http1::write_request_head(out, &self.method, &self.target, host, &self.fields, self.framing());
         out.truncate(out.len() - 2); // our lines come before the empty one
         self.forwarded.lines(&self.authority, |name, value| line(out, &name, value));
