@@ -34,14 +34,6 @@ pub(crate) struct Change {
 impl Sockets {
     /// Binds what `listen` has that is not open yet, once per core; reads certificates.
     pub(crate) fn prepare(&self, listen: &Listen, cores: usize) -> Result<Change, StartError> {
-        let acceptor = match (&listen.tls, &self.acceptor) {
-            (None, _) => None,
-            (Some(tls), None) => Some(Acceptor::load(tls).map_err(StartError::Tls)?),
-            (Some(tls), Some(acceptor)) => {
-                acceptor.reload(tls).map_err(StartError::Tls)?;
-                Some(acceptor.clone())
-            }
-        };
         let mut bound = Vec::new();
         for (kind, wanted) in wanted(listen) {
             if self.open.iter().any(|open| open.wanted == wanted && open.listening.kind == kind) {
@@ -61,6 +53,15 @@ impl Sockets {
             }
             bound.push((Open { wanted, listening: Listening { kind, address } }, sockets));
         }
+        // Last, for it shows new certificates at once: whatever can fail has not.
+        let acceptor = match (&listen.tls, &self.acceptor) {
+            (None, _) => None,
+            (Some(tls), None) => Some(Acceptor::load(tls).map_err(StartError::Tls)?),
+            (Some(tls), Some(acceptor)) => {
+                acceptor.reload(tls).map_err(StartError::Tls)?;
+                Some(acceptor.clone())
+            }
+        };
         Ok(Change { bound, acceptor })
     }
 

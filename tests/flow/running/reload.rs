@@ -1,6 +1,6 @@
 //! A new config takes effect on file change or SIGHUP, without dropping a request or the cache; a bad one changes nothing.
 
-use testkit::{Fleetfoot, Gate, Origin, Script, ok};
+use testkit::{Certificate, Fleetfoot, Gate, Origin, RawClient, Script, ok};
 
 use crate::setup::{config, config_with};
 
@@ -105,4 +105,26 @@ fn a_bad_file_changes_nothing_and_says_why() {
     fleetfoot.rewrite(&config(other.address(), "ttl: origin"));
     fleetfoot.hang_up();
     fleetfoot.wait_until("right", |fleetfoot| fleetfoot.get("/").text() == "right");
+}
+
+#[test]
+fn a_reload_that_cannot_listen_keeps_the_certificate_too() {
+    let (origin, first, second) = (Origin::start(), Certificate::new(), Certificate::new());
+    origin.on("*").reply(ok("", "x"));
+    let with = |certificate: &Certificate, more: &str| {
+        let listen = format!(
+            "listen: {{ http: [127.0.0.1:0{more}], https: 127.0.0.1:0, admin: 127.0.0.1:0, \
+             tls: {{ certificate: {}, key: {} }} }}",
+            certificate.file().display(),
+            certificate.key_file().display()
+        );
+        config_with(origin.address(), "-", &listen)
+    };
+    let mut fleetfoot = Fleetfoot::start(&with(&first, ""));
+    fleetfoot.rewrite(&with(&second, &format!(", {}", origin.address())));
+    fleetfoot.wait_for_metrics("refused", |metrics| {
+        metrics.sum("fleetfoot_config_last_load_successful", &[]) < 0.5
+    });
+    let ask = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    assert_eq!(RawClient::connect_tls(fleetfoot.https(), &first).ask(ask).text(), "x");
 }
