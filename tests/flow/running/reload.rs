@@ -62,7 +62,7 @@ fn no_request_is_lost_while_configs_change() {
     let address = fleetfoot.address();
     let load = std::thread::spawn(move || {
         for n in 0..1_000 {
-            let mut client = testkit::RawClient::connect(address);
+            let mut client = RawClient::connect(address);
             for kind in ["hit", &format!("miss-{n}")] {
                 let answer = client.ask(format!("GET /{kind} HTTP/1.1\r\nHost: example.test\r\n\r\n"));
                 assert_eq!((answer.status, answer.text().as_str()), (200, "x"));
