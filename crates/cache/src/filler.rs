@@ -290,6 +290,7 @@ impl<C: Call> Filler<C> {
             let response = Response { status, fields, body: Body::stream(follower) };
             drop(leader.send(Own::Answer { response, stored: Ok(()) }));
         }
+        let mut share = self.store.in_flight.share();
         let mut trailers = None;
         let mut outgrown = false;
         loop {
@@ -297,11 +298,13 @@ impl<C: Call> Filler<C> {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
                         let total = self.fill.extend(&data);
-                        if total > self.policy.max_body && !outgrown {
-                            outgrown = true;
-                            self.fill.outgrow();
-                            self.leave_table();
-                            self.supersede(head.status, Unshared::TooLarge);
+                        if !outgrown {
+                            share.grow(data.len() as u64);
+                            outgrown = total > self.policy.max_body || self.store.is_overfull();
+                            if outgrown {
+                                share.release();
+                                self.outgrow(head.status, total);
+                            }
                         }
                     }
                     Err(frame) => trailers = frame.into_trailers().ok(),
@@ -323,6 +326,15 @@ impl<C: Call> Filler<C> {
             self.keep(&Arc::new(entry));
         }
         self.leave_table();
+    }
+
+    /// From now on the content streams past the cache, at the pace of its slowest reader.
+    fn outgrow(&self, status: StatusCode, total: u64) {
+        self.fill.outgrow();
+        self.leave_table();
+        if total > self.policy.max_body {
+            self.supersede(status, Unshared::TooLarge);
+        }
     }
 
     fn keep(&self, entry: &Arc<Entry>) {

@@ -5,11 +5,13 @@
 
 mod answer;
 mod entry;
+mod fetch;
 mod fill;
 mod filler;
 mod fills;
 mod follower_body;
 mod forgetting;
+mod in_flight;
 mod interest;
 mod key;
 mod lookup;

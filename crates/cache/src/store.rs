@@ -10,6 +10,7 @@ use rules::Reuse;
 use crate::entry::Entry;
 use crate::fill::Fill;
 use crate::fills::Fills;
+use crate::in_flight::InFlight;
 use crate::interest::Interest;
 use crate::key::KeyView;
 use crate::memory::Memory;
@@ -20,6 +21,8 @@ pub struct Store {
     /// The memory tier.
     pub memory: Memory,
     pub(crate) fills: Fills,
+    /// Content on its way into the memory tier.
+    pub(crate) in_flight: InFlight,
     /// What happened off the path of a hit.
     pub counters: Counters,
 }
@@ -51,7 +54,23 @@ pub struct Counters {
 impl Store {
     /// An empty store whose memory tier holds at most `bytes`.
     pub fn new(bytes: u64) -> Arc<Store> {
-        Arc::new(Store { memory: Memory::new(bytes), fills: Fills::new(), counters: Counters::default() })
+        Arc::new(Store {
+            memory: Memory::new(bytes),
+            fills: Fills::new(),
+            in_flight: InFlight::default(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// Whether content on its way takes more than a quarter of what the memory tier may hold.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.in_flight.bytes() > self.memory.capacity() / 4
+    }
+
+    /// Whether no further fetch may outlive the client it is for.
+    pub(crate) fn has_too_many_fetches(&self) -> bool {
+        const MOST: u64 = 16 * 1024;
+        self.counters.filling() >= MOST
     }
 
     /// The entry that answers this request right now, without asking anybody. Allocates nothing.

@@ -53,10 +53,26 @@ pub fn failure(error: &Error) -> Response {
     let body = format!(
         "{{\"error\":\"{}\",\"side\":\"{side}\",\"detail\":\"{}\"}}\n",
         error.kind().word(),
-        escaped(error.detail())
+        escaped(told(error))
     );
     response.body = Body::Whole(body.into());
     response
+}
+
+/// What the client is told. What failed behind us is told in general: details name addresses that are none of a
+/// stranger's business. They are in the log.
+fn told(error: &Error) -> &str {
+    match error.kind() {
+        Kind::Resolve => "the origin's name could not be resolved",
+        Kind::Connect => "no connection to the origin could be made",
+        Kind::ConnectTimeout => "no connection to the origin could be made in time",
+        Kind::SourceTimeout => "the origin did not answer in time",
+        Kind::BrokeOff => "the origin broke the connection off",
+        Kind::MalformedResponse => "the origin's answer breaks the rules of HTTP",
+        Kind::NoHealthyTarget => "no server of the origin is healthy",
+        Kind::Overloaded => "too many requests are waiting for the origin",
+        _ => error.detail(),
+    }
 }
 
 /// Details are our own sentences, but may quote a bad value: make them safe inside a JSON string.
@@ -81,13 +97,20 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_side_and_is_never_stored() {
-        let response = failure(&Error::new(Kind::Connect, "no connection to \"api\"\n"));
-        assert_eq!(response.status, StatusCode::BAD_GATEWAY);
+        let response = failure(&Error::new(Kind::NoRoute, "no \"route\"\n"));
+        assert_eq!(response.status, StatusCode::NOT_FOUND);
         assert_eq!(response.fields[CACHE_CONTROL], "no-store");
         let Body::Whole(body) = response.body else { panic!("a failure has its body at hand") };
         assert_eq!(
             body,
-            "{\"error\":\"connect\",\"side\":\"source\",\"detail\":\"no connection to \\\"api\\\"\u{fffd}\"}\n"
+            "{\"error\":\"no-route\",\"side\":\"fleetfoot\",\"detail\":\"no \\\"route\\\"\u{fffd}\"}\n"
         );
+    }
+
+    #[test]
+    fn where_the_origin_lives_is_not_told() {
+        let response = failure(&Error::new(Kind::Connect, "http://10.0.0.7:3000: connection refused"));
+        let Body::Whole(body) = response.body else { panic!("a failure has its body at hand") };
+        assert!(!String::from_utf8_lossy(&body).contains("10.0.0.7"), "{body:?}");
     }
 }

@@ -280,3 +280,23 @@ fn what_outgrew_the_limit_couples_nobody_the_next_time() {
         slow.await.unwrap();
     });
 }
+
+#[test]
+fn content_on_its_way_is_bounded_too() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy { max_body: u64::MAX, ..CachePolicy::default() });
+        let quarter = origin.store.memory.capacity() as usize / 4;
+        let (reply, content) = Reply::streaming(FRESH);
+        origin.will(reply).will(Reply::new(200, FRESH, "stored")).will(Reply::new(200, FRESH, "small"));
+        let client = origin.spawn(request(Method::GET, "/endless", &[]));
+        let piece = Bytes::from(vec![b'x'; quarter / 8]);
+        for _ in 0..64 {
+            content.send(Ok(piece.clone())).unwrap();
+        }
+        drop(content);
+        assert_eq!(client.await.unwrap().text().len(), 64 * piece.len());
+        assert!(!origin.has_stored("/endless"));
+        assert_eq!(origin.get("/", &[]).await.text(), "stored");
+        assert!(origin.has_stored("/"), "what was held is given back");
+    });
+}

@@ -1,0 +1,243 @@
+//! Fetch: asking the origin, as the one who leads a fill, as one of those who follow it, or alone.
+//!
+//! Called by the steps in `answer`; the fetching itself is `filler`'s.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::{Method, StatusCode};
+use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
+use rules::{CacheStatus, Fwd, RequestDirectives};
+use tokio::sync::oneshot;
+
+use crate::answer::{Answer, Caching};
+use crate::entry::{Entry, Variant};
+use crate::fill::{ArrivingHead, Fill, Follower, News, Settled};
+use crate::filler::{Filler, Own};
+use crate::fills::Place;
+use crate::follower_body::FollowerBody;
+use crate::interest::Interest;
+use crate::key::KeyView;
+
+/// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
+const ROUNDS: usize = 3;
+
+/// A request on its way to the origin.
+pub(crate) struct Ask {
+    pub(crate) request: Request,
+    pub(crate) interest: Interest,
+    pub(crate) directives: RequestDirectives,
+    pub(crate) stale: Option<Arc<Entry>>,
+    pub(crate) fwd: Fwd,
+}
+
+enum Followed {
+    Answer(Answer),
+    /// The fill fetches another variant; this is ours.
+    OtherVariant(Variant),
+    /// The answer is not for sharing.
+    Alone,
+}
+
+impl<C: Call> Caching<'_, C> {
+    /// Asks the origin behind the client's back (RFC 5861 §3), unless somebody does already.
+    pub(crate) fn refresh(&self, request: &Request, stale: &Arc<Entry>) {
+        let wanted = stale.variant().cloned();
+        if self.store.has_too_many_fetches() {
+            return;
+        }
+        if let Place::Lead(fill) = self.store.fills.join(&KeyView::of(&request.view()), wanted) {
+            let mut background = request.head_only();
+            background.method = Method::GET;
+            self.start(fill, background, Some(Arc::clone(stale)), None);
+        }
+    }
+
+    fn start(
+        &self,
+        fill: Arc<Fill>,
+        request: Request,
+        stale: Option<Arc<Entry>>,
+        leader: Option<oneshot::Sender<Own>>,
+    ) {
+        // A range is asked for only where nothing is stored that a whole answer could refresh.
+        let ranged = stale.is_none() && leader.is_some() && request.fields.contains_key(http::header::RANGE);
+        let filler = Filler {
+            store: Arc::clone(self.store),
+            call: self.call.clone(),
+            policy: Arc::clone(self.policy),
+            key: KeyView::of(&request.view()).to_key(),
+            writes: self.store.fills.writes(&KeyView::of(&request.view())),
+            fill,
+            ranged,
+            stale,
+        };
+        tokio::task::spawn_local(filler.run(request, leader));
+    }
+
+    /// One fetch per key and variant: whoever comes first leads, the others follow.
+    pub(crate) async fn fill(&self, ask: Ask, mut wanted: Option<Variant>) -> Answer {
+        let started = Instant::now();
+        // Requests with Authorization rarely get shared answers: they do not wait for one another.
+        if !self.policy.coalesce || ask.interest.authorization() {
+            return self.lead(Fill::alone(), ask, started).await;
+        }
+        if self.store.has_too_many_fetches() {
+            // What others may follow outlives its client; what is alone ends with it.
+            return self.lead(Fill::alone(), ask, started).await;
+        }
+        for _ in 0..ROUNDS {
+            match self.store.fills.join(&KeyView::of(&ask.request.view()), wanted.take()) {
+                Place::Lead(fill) => {
+                    // Somebody may have finished between our look and our joining.
+                    if let Some(entry) = self.store.fresh(&ask.request.view(), self.policy, Clock::now()) {
+                        self.store.fills.remove(&KeyView::of(&ask.request.view()), &fill);
+                        fill.settle(Settled::Entry(Arc::clone(&entry)));
+                        let status = CacheStatus::hit(entry.terms().fresh_for(Clock::now()));
+                        return Answer::stored(&ask.request.view(), &entry, status);
+                    }
+                    return self.lead(fill, ask, started).await;
+                }
+                Place::Follow(fill) => match self.follow(&fill, &ask, started).await {
+                    Followed::Answer(answer) => return answer,
+                    Followed::OtherVariant(variant) => wanted = Some(variant),
+                    Followed::Alone => break,
+                },
+            }
+        }
+        self.lead(Fill::alone(), ask, started).await
+    }
+
+    pub(crate) async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {
+        let Ask { request, directives, stale, fwd, .. } = ask;
+        let asked = Rc::new(request.head_only());
+        let follower = Follower::new(&fill);
+        let (sender, own) = oneshot::channel();
+        self.start(fill, request, stale, Some(sender));
+        let status = CacheStatus::forward(fwd);
+        match own.await {
+            Ok(Own::Answer { response, stored }) => {
+                let mut status = status.answered(response.status);
+                match stored {
+                    Ok(()) => status.stored = true,
+                    Err(reason) => status.detail = Some(reason),
+                }
+                let outcome = Ok(response::conditional(&asked.view(), response));
+                return Answer { outcome, status, waited: Some(started.elapsed()) };
+            }
+            Ok(Own::Confirmed(entry)) => {
+                return Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started);
+            }
+            Ok(Own::Trouble { response, stale }) => {
+                let status = status.answered(response.status);
+                let answer = match stale.filter(|entry| may_bridge(entry, &directives, None)) {
+                    Some(entry) => bridged(&asked.view(), &entry, status),
+                    None => Answer { outcome: Ok(response), status, waited: None },
+                };
+                return answer.waited(started);
+            }
+            Err(_) => {}
+        }
+        // Without an answer of its own the leader learns what the followers learn.
+        match follower.news().await {
+            News::Settled(Settled::Entry(entry)) => {
+                Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started)
+            }
+            News::Settled(Settled::Failed { error: Some(error), stale }) => {
+                failed(&asked.view(), &directives, error, stale, status).waited(started)
+            }
+            News::Settled(Settled::Failed { error: None, .. } | Settled::Alone) | News::Arriving(_) => {
+                let error = Error::new(Kind::Internal, "the fetch ended without an answer");
+                Answer { outcome: Err(error), status, waited: None }.waited(started)
+            }
+        }
+    }
+
+    async fn follow(&self, fill: &Arc<Fill>, ask: &Ask, started: Instant) -> Followed {
+        let follower = Follower::new(fill);
+        let view = ask.request.view();
+        let status = CacheStatus { collapsed: true, ..CacheStatus::forward(ask.fwd) };
+        let answer = match follower.news().await {
+            News::Arriving(head) => match other_variant(head.variant.as_ref(), &view) {
+                Some(variant) => return Followed::OtherVariant(variant),
+                None => arriving(&view, follower, &head, status),
+            },
+            News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
+                Some(variant) => return Followed::OtherVariant(variant),
+                None => Answer::stored(&view, &entry, confirmed(status)),
+            },
+            News::Settled(Settled::Alone) => return Followed::Alone,
+            News::Settled(Settled::Failed { error, stale }) => {
+                // Another variant's stale answer is not ours.
+                let stale = stale.filter(|entry| entry.matches(view.fields));
+                match error {
+                    Some(error) => failed(&view, &ask.directives, error, stale, status),
+                    // What the origin said instead is the leader's.
+                    None => match stale.filter(|entry| may_bridge(entry, &ask.directives, None)) {
+                        Some(entry) => bridged(&view, &entry, status),
+                        None => return Followed::Alone,
+                    },
+                }
+            }
+        };
+        self.store.counters.coalesced();
+        Followed::Answer(answer.waited(started))
+    }
+}
+
+/// The variant this request wants, where it is not the one given.
+fn other_variant(variant: Option<&Variant>, request: &RequestView<'_>) -> Option<Variant> {
+    variant.filter(|v| !v.matches(request.fields)).map(|v| Variant::of(&v.names, request.fields))
+}
+
+/// The origin confirmed what is stored.
+fn confirmed(status: CacheStatus) -> CacheStatus {
+    status.answered(StatusCode::NOT_MODIFIED)
+}
+
+/// A follower's answer while the content is still arriving.
+fn arriving(
+    request: &RequestView<'_>,
+    follower: Follower,
+    head: &ArrivingHead,
+    status: CacheStatus,
+) -> Answer {
+    let status = status.answered(head.status);
+    let mut fields = head.fields.clone();
+    let age = head.terms.age(Clock::now());
+    if age > 0 {
+        fields.insert(http::header::AGE, age.into());
+    }
+    let body = Body::stream(FollowerBody::new(follower, head.length));
+    let response = Response { status: head.status, fields, body };
+    Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
+}
+
+/// The origin failed: a stale answer where the rules and this request allow it, or else the error.
+pub(crate) fn failed(
+    request: &RequestView<'_>,
+    directives: &RequestDirectives,
+    error: Error,
+    stale: Option<Arc<Entry>>,
+    status: CacheStatus,
+) -> Answer {
+    match stale.filter(|entry| may_bridge(entry, directives, Some(&error))) {
+        Some(entry) => bridged(request, &entry, status),
+        None => Answer { outcome: Err(error), status, waited: None },
+    }
+}
+
+/// Whether the stale answer may stand in for an error (RFC 9111 §4.2.4), or, without one, for an error status (RFC 5861
+/// §4).
+fn may_bridge(stale: &Entry, directives: &RequestDirectives, error: Option<&Error>) -> bool {
+    let now = Clock::now();
+    stale.terms().may_serve_on_error(directives, now)
+        || (error.is_some_and(Error::is_disconnection)
+            && stale.terms().may_serve_disconnected(directives, now))
+}
+
+fn bridged(request: &RequestView<'_>, stale: &Arc<Entry>, status: CacheStatus) -> Answer {
+    let ttl = Some(stale.terms().fresh_for(Clock::now()));
+    Answer::stored(request, stale, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
+}
