@@ -73,9 +73,8 @@ fn content_is_counted_as_it_comes_in() {
     let head = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     client.ask(format!("{head}3\r\none\r\n4\r\nfour\r\n0\r\n\r\n"));
     client.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    let metrics = fleetfoot.wait_for_metrics("all counted", |metrics| {
-        metrics.sum("fleetfoot_responses_total", &["2xx"]) >= 3.0
-    });
+    let metrics = fleetfoot
+        .wait_for_metrics("all counted", |metrics| metrics.sum("fleetfoot_responses_total", &["2xx"]) >= 3.0);
     let received = metrics.sum("fleetfoot_received_bytes_total", &[]);
     assert!((received - 12.0).abs() < 0.1, "{received}");
 }
