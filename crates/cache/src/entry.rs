@@ -62,12 +62,12 @@ impl Entry {
         http1::write_status_line(&mut head, status);
         for (name, value) in fields {
             if name != AGE && name != CONTENT_LENGTH {
-                write_field(&mut head, name, value);
+                http1::write_field(&mut head, name, value);
             }
         }
-        if http1_has_length(status) {
+        if has_length(status) {
             let length = HeaderValue::from(body.len());
-            write_field(&mut head, &CONTENT_LENGTH, &length);
+            http1::write_field(&mut head, &CONTENT_LENGTH, &length);
         }
         Entry { status, head: head.into_boxed_slice(), body, terms, variant: variant.map(Box::new) }
     }
@@ -132,15 +132,8 @@ impl Entry {
 }
 
 /// 204 has no content and so no length (RFC 9110 §8.6).
-fn http1_has_length(status: StatusCode) -> bool {
+fn has_length(status: StatusCode) -> bool {
     status != StatusCode::NO_CONTENT
-}
-
-fn write_field(out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
-    out.extend_from_slice(name.as_str().as_bytes());
-    out.extend_from_slice(b": ");
-    out.extend_from_slice(value.as_bytes());
-    out.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]

@@ -22,4 +22,4 @@ pub use framing::Framing;
 pub use head::{HeadLimits, Lines, MAX_LINES, head_may_be_complete, new_lines, to_header_map};
 pub use request::{RequestHead, TargetForm, parse_request};
 pub use response::{ResponseHead, parse_response};
-pub use write::{write_fields, write_request_head, write_status_line};
+pub use write::{write_field, write_fields, write_request_head, write_status_line};

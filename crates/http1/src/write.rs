@@ -1,6 +1,6 @@
 //! Write: heads → bytes. Field values and names come from `http`'s types, which hold no line ends.
 
-use http::header::{CONTENT_LENGTH, HOST, HeaderMap, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{Method, StatusCode};
 
 use crate::framing::Framing;
@@ -23,7 +23,7 @@ pub fn write_request_head(
     }
     for (name, value) in fields {
         if name != HOST && name != CONTENT_LENGTH && name != TRANSFER_ENCODING {
-            write_field(out, name.as_str(), value.as_bytes());
+            write_field(out, name, value);
         }
     }
     match framing {
@@ -42,7 +42,7 @@ fn anticipates_content(method: &Method) -> bool {
 
 /// Appends `content-length` and its CRLF.
 fn write_content_length(out: &mut Vec<u8>, length: u64) {
-    write_field(out, "content-length", itoa::Buffer::new().format(length).as_bytes());
+    write_line(out, "content-length", itoa::Buffer::new().format(length).as_bytes());
 }
 
 /// Appends `HTTP/1.1 200 OK` and its CRLF. A status without a known reason has an empty one (RFC 9112 §4).
@@ -57,11 +57,16 @@ pub fn write_status_line(out: &mut Vec<u8>, status: StatusCode) {
 /// Appends every field, each with its CRLF.
 pub fn write_fields(out: &mut Vec<u8>, fields: &HeaderMap) {
     for (name, value) in fields {
-        write_field(out, name.as_str(), value.as_bytes());
+        write_field(out, name, value);
     }
 }
 
-fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+/// Appends one field and its CRLF.
+pub fn write_field(out: &mut Vec<u8>, name: &HeaderName, value: &HeaderValue) {
+    write_line(out, name.as_str(), value.as_bytes());
+}
+
+fn write_line(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.reserve(name.len() + value.len() + 4);
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
@@ -71,8 +76,6 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Head: a response → its head on the wire, with the fields that belong to this connection and not to the response:
 //! framing, `Date`, `Connection` (RFC 9112 §6, §9).
 
-use ::http1::{Framing, write_fields, write_status_line};
+use ::http1::{Framing, write_field, write_fields, write_status_line};
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, StatusCode, Version};
 use message::{InterimHead, Response};
@@ -62,8 +62,15 @@ pub(super) fn write_head(
     settle_fields(response, framing, asked);
     out.reserve(ROOM + short_length(framing));
     write_status_line(out, response.status);
-    write_fields(out, &response.fields);
-    if !response.fields.contains_key(DATE) {
+    let mut is_dated = false;
+    for (name, value) in &response.fields {
+        // Left out rather than removed before: a look at a name costs less than to hash it.
+        if name != CONNECTION && name != TRANSFER_ENCODING && name != UPGRADE {
+            is_dated |= name == DATE;
+            write_field(out, name, value);
+        }
+    }
+    if !is_dated {
         out.extend_from_slice(b"date: ");
         crate::date::write(out);
         out.extend_from_slice(b"\r\n");
@@ -80,13 +87,10 @@ pub(super) fn write_head(
     end_head(out, asked.version, closes);
 }
 
-/// Leaves in `fields` only what goes out as it is. `Content-Length` does where the content is not sent: then it says
+/// Settles `Content-Length`, which goes out as it stands in `fields` where the content is not sent: then it says
 /// how long it would be (RFC 9110 §8.6).
 fn settle_fields(response: &mut Response, framing: Framing, asked: Asked) {
     let Response { status, fields, body } = response;
-    for name in [CONNECTION, TRANSFER_ENCODING, UPGRADE] {
-        fields.remove(name);
-    }
     let stands_for_content = asked.is_head || *status == StatusCode::NOT_MODIFIED;
     if framing != Framing::Empty || *status == StatusCode::NO_CONTENT || !stands_for_content {
         fields.remove(CONTENT_LENGTH);

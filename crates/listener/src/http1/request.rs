@@ -29,7 +29,8 @@ pub(super) fn accept<H>(
     }
     let mut fields = to_header_map(head.fields, Some(&HOST), Kind::MalformedRequest)?;
     let has_content = !matches!(head.framing, Framing::Empty | Framing::Length(0));
-    let upgrade = settle_upgrade(&mut fields, head.upgrade && !has_content);
+    let offers = head.fields.iter().any(|line| offers_a_switch(line.name));
+    let upgrade = offers && settle_upgrade(&mut fields, head.upgrade && !has_content);
     let asked = Asked {
         is_head: head.method == Method::HEAD,
         version: head.version,
@@ -48,6 +49,15 @@ pub(super) fn accept<H>(
         interim: Interim::default(),
     };
     Ok(Box::new(Exchange { request, asked, framing: head.framing, expect_continue: head.expect_continue }))
+}
+
+/// Whether [`settle_upgrade`] has anything to do.
+fn offers_a_switch(name: &str) -> bool {
+    match name.len() {
+        7 => name.eq_ignore_ascii_case("upgrade"),
+        14 => name.eq_ignore_ascii_case("http2-settings"),
+        _ => false,
+    }
 }
 
 /// Leaves `Upgrade` in place only where it is a valid offer, and never to speak HTTP/2 in cleartext: behind us that

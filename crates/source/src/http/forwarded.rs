@@ -49,18 +49,18 @@ impl Forwarded {
         let fields = &mut request.fields;
         refuse_loop(fields)?;
         remove_all(fields, |name| is_never_passed(name) || (!trusted && is_claim(name)));
+        // Of a stranger's claims nothing is left; asking for each of them would only cost time.
+        let kept = |fields: &HeaderMap, name| trusted && fields.contains_key(name);
+        let mut list = |name| if trusted { take_list(fields, name) } else { Vec::new() };
+        let (forwarded, forwarded_for) = (list(&FORWARDED), list(&FORWARDED_FOR));
         Ok(Forwarded {
             client: address.ip().to_canonical(),
             scheme: request.scheme,
             received_by: protocol(request.version),
-            before: Before {
-                via: take_list(fields, &VIA),
-                forwarded: take_list(fields, &FORWARDED),
-                forwarded_for: take_list(fields, &FORWARDED_FOR),
-            },
-            says_proto: !fields.contains_key(FORWARDED_PROTO),
-            says_host: !fields.contains_key(FORWARDED_HOST),
-            says_real_ip: !fields.contains_key(REAL_IP),
+            before: Before { via: take_list(fields, &VIA), forwarded, forwarded_for },
+            says_proto: !kept(fields, FORWARDED_PROTO),
+            says_host: !kept(fields, FORWARDED_HOST),
+            says_real_ip: !kept(fields, REAL_IP),
         })
     }
 
