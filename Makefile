@@ -25,7 +25,8 @@ demo: ## start a slow API, put fleetfoot in front, load both, show the differenc
 	@$(MORE_FILES); $(CARGO) run --release --locked -p fleetfoot -- demo
 
 test: setup ## run every test
-	@$(MORE_FILES); $(CARGO) test --workspace --locked
+	@$(MORE_FILES); $(CARGO) test --workspace --locked --doc
+	@$(MORE_FILES); $(CARGO) test --workspace --locked --lib --bins --tests
 
 check: ## formatting, lints, and licences where cargo-deny is installed
 	$(CARGO) fmt --all --check
