@@ -138,26 +138,10 @@ fn has_length(status: StatusCode) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::Method;
-    use message::Timestamp;
     use proptest::prelude::*;
-    use rules::Policy;
 
     use super::*;
-
-    fn terms() -> Terms {
-        let mut fields = HeaderMap::new();
-        fields.insert("cache-control", HeaderValue::from_static("max-age=60"));
-        let exchange = Exchange {
-            method: &Method::GET,
-            request: Fields::Map(&HeaderMap::new()),
-            status: StatusCode::OK,
-            response: &fields,
-            requested_at: Timestamp::from_secs(1),
-            received_at: Timestamp::from_secs(1),
-        };
-        Terms::of(&exchange, &Policy::default()).unwrap()
-    }
+    use crate::sample::terms;
 
     proptest! {
         /// Whatever an origin may say in a field comes back as it was: values may hold colons and bytes above 127.

@@ -387,24 +387,11 @@ impl Drop for Follower {
 
 #[cfg(test)]
 mod tests {
-    use http::Method;
-    use message::{Fields, Timestamp};
-    use rules::{Exchange, Policy};
-
     use super::*;
+    use crate::sample;
 
     fn head() -> Arc<ArrivingHead> {
-        let mut fields = HeaderMap::new();
-        fields.insert("cache-control", http::HeaderValue::from_static("max-age=60"));
-        let exchange = Exchange {
-            method: &Method::GET,
-            request: Fields::Map(&HeaderMap::new()),
-            status: StatusCode::OK,
-            response: &fields,
-            requested_at: Timestamp::from_secs(1),
-            received_at: Timestamp::from_secs(1),
-        };
-        let terms = Terms::of(&exchange, &Policy::default()).unwrap();
+        let (fields, terms) = (sample::fields(), sample::terms());
         Arc::new(ArrivingHead { status: StatusCode::OK, fields, terms, variant: None, length: None })
     }
 

@@ -20,6 +20,8 @@ mod part;
 mod partial_body;
 mod renewal;
 mod resource;
+#[cfg(test)]
+mod sample;
 mod store;
 
 pub use answer::{Answer, Caching};

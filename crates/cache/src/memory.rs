@@ -167,12 +167,12 @@ impl Memory {
 mod tests {
     use bytes::Bytes;
     use http::header::ACCEPT_LANGUAGE;
-    use http::{HeaderMap, HeaderValue, Method, StatusCode};
+    use http::{HeaderMap, HeaderValue, StatusCode};
     use message::{Fields, Scheme};
-    use rules::{Exchange, Policy, Terms};
 
     use super::*;
     use crate::entry::Variant;
+    use crate::sample::{fields, terms};
 
     fn entry(size: usize) -> Arc<Entry> {
         variant("", size)
@@ -180,21 +180,10 @@ mod tests {
 
     /// Without a language: for everybody.
     fn variant(language: &'static str, size: usize) -> Arc<Entry> {
-        let mut fields = HeaderMap::new();
-        fields.insert("cache-control", HeaderValue::from_static("max-age=60"));
-        let exchange = Exchange {
-            method: &Method::GET,
-            request: Fields::Map(&HeaderMap::new()),
-            status: StatusCode::OK,
-            response: &fields,
-            requested_at: Timestamp::from_secs(1),
-            received_at: Timestamp::from_secs(1),
-        };
-        let terms = Terms::of(&exchange, &Policy::default()).unwrap();
         let mut asked = HeaderMap::new();
         asked.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(language));
         let variant = (!language.is_empty()).then(|| Variant::of(&[ACCEPT_LANGUAGE], Fields::Map(&asked)));
-        Arc::new(Entry::new(StatusCode::OK, &fields, Bytes::from(vec![b'x'; size]), terms, variant))
+        Arc::new(Entry::new(StatusCode::OK, &fields(), Bytes::from(vec![b'x'; size]), terms(), variant))
     }
 
     fn key(target: &str) -> KeyView<'_> {

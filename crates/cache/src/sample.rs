@@ -1,0 +1,23 @@
+//! Sample: an answer that is fresh for a minute, for the unit tests of this crate.
+
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use message::{Fields, Timestamp};
+use rules::{Exchange, Policy, Terms};
+
+/// Its fields.
+pub(crate) fn fields() -> HeaderMap {
+    HeaderMap::from_iter([(http::header::CACHE_CONTROL, HeaderValue::from_static("max-age=60"))])
+}
+
+/// Its terms.
+pub(crate) fn terms() -> Terms {
+    let exchange = Exchange {
+        method: &Method::GET,
+        request: Fields::Map(&HeaderMap::new()),
+        status: StatusCode::OK,
+        response: &fields(),
+        requested_at: Timestamp::from_secs(1),
+        received_at: Timestamp::from_secs(1),
+    };
+    Terms::of(&exchange, &Policy::default()).unwrap()
+}
