@@ -64,7 +64,7 @@ impl Report {
         let measured = servers.iter().map(|server| Measured {
             name: server.kind.name(),
             version: server.version.clone(),
-            command: server.process.command().to_owned(),
+            command: without_directories(server.process.command()),
         });
         let budgets = budgets(&lines);
         Report {
@@ -160,13 +160,7 @@ impl Report {
         }
         text.push_str("\n\n## Who was measured\n\n");
         for server in &self.servers {
-            let _ = writeln!(
-                text,
-                "- {}: {}; `{}`",
-                server.name,
-                server.version,
-                without_directories(&server.command)
-            );
+            let _ = writeln!(text, "- {}: {}; `{}`", server.name, server.version, server.command);
         }
         text.push_str("\nTheir configs are in `benchsuite/rivals/`. To repeat: `cargo run --release -p benchsuite -- --save`.\n");
         text
