@@ -65,8 +65,8 @@ impl<C: Call> Caching<'_, C> {
             // Content of a GET is not part of the key, so an origin that reads it could poison the entry.
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("content")).await;
         }
-        if interest.skips_lookup() {
-            return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("condition")).await;
+        if let Some(why) = interest.bypass() {
+            return self.pass(request, CacheStatus::forward(Fwd::Bypass).because(why)).await;
         }
         let directives = interest.directives(request.view().fields, self.policy);
         let now = Clock::now();

@@ -37,9 +37,13 @@ impl Interest {
         self.0 & (CONDITION | RANGE) != 0
     }
 
-    /// Nothing stored can answer: the origin must decide.
-    pub(crate) fn skips_lookup(self) -> bool {
-        self.0 & (ORIGIN_CONDITION | UPGRADE) != 0
+    /// Why nothing stored can answer, in a word: the origin must decide.
+    pub(crate) fn bypass(self) -> Option<&'static str> {
+        match self.0 & (ORIGIN_CONDITION | UPGRADE) {
+            0 => None,
+            UPGRADE => Some("upgrade"),
+            _ => Some("condition"),
+        }
     }
 
     pub(crate) fn authorization(self) -> bool {
@@ -86,7 +90,9 @@ mod tests {
         let lines = [line("HOST"), line("rAnGe"), line("Authorization"), line("Ranges")];
         let interest = Interest::of(Fields::Wire(&lines));
         assert!(interest.range() && interest.authorization() && interest.shapes_the_answer());
-        assert!(!interest.skips_lookup());
+        assert_eq!(interest.bypass(), None);
+        assert_eq!(Interest::of(Fields::Wire(&[line("Upgrade")])).bypass(), Some("upgrade"));
+        assert_eq!(Interest::of(Fields::Wire(&[line("If-Match")])).bypass(), Some("condition"));
     }
 
     fn httparse_line(name: &'static str) -> httparse::Header<'static> {

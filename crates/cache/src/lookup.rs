@@ -43,8 +43,8 @@ pub(crate) fn find(
     match entry.terms().reuse(directives, interest.authorization(), now) {
         Reuse::Fresh | Reuse::Stale => Found::Usable { entry, refresh: false },
         Reuse::StaleWhileRevalidate => Found::Usable { entry, refresh: true },
-        Reuse::Validate(_) => {
-            let fwd = if entry.terms().is_fresh(now) { Fwd::Request } else { Fwd::Stale };
+        Reuse::Validate(why) => {
+            let fwd = if why.is_client() { Fwd::Request } else { Fwd::Stale };
             Found::Ask { stale: Some(entry), fwd, vary: resource.vary().to_vec() }
         }
         Reuse::NotForThisRequest => {

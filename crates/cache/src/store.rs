@@ -83,7 +83,7 @@ impl Store {
         now: Timestamp,
     ) -> Option<Arc<Entry>> {
         let interest = Interest::of(request.fields);
-        if interest.shapes_the_answer() || interest.skips_lookup() {
+        if interest.shapes_the_answer() || interest.bypass().is_some() {
             return None;
         }
         let resource = self.memory.get(&KeyView::of(request))?;

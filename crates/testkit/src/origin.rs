@@ -135,13 +135,6 @@ impl Origin {
         });
     }
 
-    /// Waits until these bytes have arrived on some connection.
-    pub fn wait_for_bytes(&self, bytes: &[u8]) {
-        self.wait_until(&bytes.escape_ascii().to_string(), |record| {
-            record.bytes.iter().any(|got| got.windows(bytes.len()).any(|window| window == bytes))
-        });
-    }
-
     /// Everything that ever arrived, one connection behind the other.
     pub fn bytes(&self) -> Vec<u8> {
         lock(&self.shared.record).bytes.concat()

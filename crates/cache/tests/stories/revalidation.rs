@@ -215,3 +215,21 @@ fn what_a_visitor_with_cookies_is_told_stays_off_what_others_share() {
         }
     });
 }
+
+#[test]
+fn the_word_says_whose_wish_it_was_to_ask() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let always = &[("cache-control", "no-cache, max-age=60"), ("etag", "\"1\"")];
+        origin.will(Reply::new(200, always, "x")).will(Reply::new(304, always, ""));
+        origin.get("/answers", &[]).await;
+        let told = origin.get("/answers", &[]).await;
+        assert!(told.cache.contains("fwd=stale"), "the answer's: {}", told.cache);
+
+        let fresh = &[("cache-control", "max-age=60"), ("etag", "\"1\"")];
+        origin.will(Reply::new(200, fresh, "x")).will(Reply::new(304, fresh, ""));
+        origin.get("/requests", &[]).await;
+        let told = origin.get("/requests", &[("cache-control", "no-cache")]).await;
+        assert!(told.cache.contains("fwd=request"), "the request's: {}", told.cache);
+    });
+}
