@@ -162,6 +162,7 @@ impl<C: Call> Caching<'_, C> {
             request: Fields::Map(&asked.fields),
             status: response.status,
             response: &response.fields,
+            personal: false,
             requested_at,
             received_at: Clock::now(),
         };

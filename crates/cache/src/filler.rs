@@ -151,6 +151,7 @@ impl<C: Call> Filler<C> {
             request: message::Fields::Map(&asked.fields),
             status: response.status,
             response: &response.fields,
+            personal: false,
             requested_at: answered.requested_at,
             received_at: answered.received_at,
         };

@@ -18,6 +18,7 @@ mod lookup;
 mod memory;
 mod part;
 mod partial_body;
+mod purge;
 mod renewal;
 mod resource;
 #[cfg(test)]
@@ -30,5 +31,6 @@ pub use forgetting::Forgetting;
 pub use key::{Key, KeyView};
 pub use memory::Memory;
 pub use part::Part;
+pub use purge::{Counted, Listed, Purge, Scope};
 pub use resource::Resource;
 pub use store::{Counters, Store};

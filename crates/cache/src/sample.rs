@@ -16,6 +16,7 @@ pub(crate) fn terms() -> Terms {
         request: Fields::Map(&HeaderMap::new()),
         status: StatusCode::OK,
         response: &fields(),
+        personal: false,
         requested_at: Timestamp::from_secs(1),
         received_at: Timestamp::from_secs(1),
     };

@@ -33,6 +33,8 @@ pub enum Kind {
     ContentTooLarge,
     /// A method a reverse proxy does not serve: CONNECT, TRACE.
     MethodNotAllowed,
+    /// The request does not carry what it takes: a valid signature.
+    Forbidden,
     /// An HTTP version we do not speak.
     UnsupportedVersion,
     /// The client did not send its head or content in time.
@@ -69,12 +71,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 21] = [
+    pub const ALL: [Kind; 22] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
         Kind::ContentTooLarge,
         Kind::MethodNotAllowed,
+        Kind::Forbidden,
         Kind::UnsupportedVersion,
         Kind::ClientTimeout,
         Kind::ClientGone,
@@ -101,6 +104,7 @@ impl Kind {
             | Kind::HeadTooLarge
             | Kind::ContentTooLarge
             | Kind::MethodNotAllowed
+            | Kind::Forbidden
             | Kind::UnsupportedVersion
             | Kind::ClientTimeout
             | Kind::ClientGone
@@ -124,6 +128,7 @@ impl Kind {
             Kind::HeadTooLarge => "head-too-large",
             Kind::ContentTooLarge => "content-too-large",
             Kind::MethodNotAllowed => "method-not-allowed",
+            Kind::Forbidden => "forbidden",
             Kind::UnsupportedVersion => "unsupported-version",
             Kind::ClientTimeout => "client-timeout",
             Kind::ClientGone => "client-gone",

@@ -47,6 +47,8 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
+        location: default::LOCATION.to_owned(),
+        disk: None,
     };
     file.set("memory", &mut plan.memory, report, |node, report| value::size(node, "1KiB", "1024TiB", report));
     file.set("cores", &mut plan.cores, report, |node, report| {

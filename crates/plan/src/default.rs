@@ -22,6 +22,9 @@ pub(crate) const HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHO
 /// Health and metrics of `up`. A file has no admin port unless it names one.
 pub(crate) const ADMIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9090);
 
+/// The first half of `Cache-ID` where nobody named a location.
+pub(crate) const LOCATION: &str = "LOCAL";
+
 /// Listening on [`HTTP`] only.
 pub(crate) fn listen() -> Listen {
     Listen {
@@ -29,6 +32,7 @@ pub(crate) fn listen() -> Listen {
         https: Vec::new(),
         tls: None,
         admin: None,
+        admin_token: None,
         proxy_protocol: false,
         trust: Vec::new(),
     }

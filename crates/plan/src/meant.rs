@@ -9,6 +9,14 @@ use std::time::Duration;
 use http::Method;
 use message::Scheme;
 
+mod caching;
+mod invalidate;
+mod signed;
+
+pub use caching::*;
+pub use invalidate::*;
+pub use signed::*;
+
 /// Everything a running fleetfoot was told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -28,6 +36,19 @@ pub struct Plan {
     pub cores: usize,
     /// How long requests under way may go on after SIGTERM.
     pub drain: Duration,
+    /// Where this fleetfoot is, the first half of `Cache-ID`: letters and digits.
+    pub location: String,
+    /// The disk tier, behind the memory.
+    pub disk: Option<Disk>,
+}
+
+/// The disk tier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// A folder of its own, made when it is not there.
+    pub folder: PathBuf,
+    /// Bytes it may take.
+    pub bytes: u64,
 }
 
 /// Where to listen.
@@ -39,12 +60,36 @@ pub struct Listen {
     pub https: Vec<SocketAddr>,
     /// Needed for `https`.
     pub tls: Option<Tls>,
-    /// Health and metrics.
+    /// Health, metrics, and control of the cache.
     pub admin: Option<SocketAddr>,
+    /// What whoever controls the cache must show. `None`: only this machine may, where `admin` is a loopback address.
+    pub admin_token: Option<Token>,
     /// Whether each connection begins with a PROXY protocol header, v1 or v2.
     pub proxy_protocol: bool,
     /// Peers whose `X-Forwarded-*` and `Forwarded` are believed.
     pub trust: Vec<Network>,
+}
+
+/// A secret word. Never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// From its text.
+    pub fn new(text: String) -> Self {
+        Token(text)
+    }
+
+    /// The text itself.
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
 }
 
 /// Certificate chain and private key, both PEM.
@@ -227,6 +272,10 @@ pub struct Route {
     pub source: usize,
     /// `None`: straight through, unbuffered.
     pub cache: Option<Arc<CachePolicy>>,
+    /// Whether requests must be signed.
+    pub signed: Option<Arc<Signed>>,
+    /// What a successful write makes the cache forget.
+    pub invalidate: Vec<Invalidate>,
 }
 
 /// `[METHOD ][host]/path`: which requests a route takes.
@@ -251,33 +300,6 @@ pub enum Segment {
     One(Option<String>),
     /// `**`, only at the end: whatever follows, also nothing.
     Rest,
-}
-
-/// How the cache treats the answers of a route.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CachePolicy {
-    /// The policy's name in the file, for logs.
-    pub name: String,
-    /// What may be stored and reused, for how long.
-    pub rules: rules::Policy,
-    /// Bytes of an answer's content; longer ones stream past the cache.
-    pub max_body: u64,
-    /// Variants kept per key; one more pushes the oldest out.
-    pub max_variants: usize,
-    /// Whether simultaneous misses of one key share one fetch.
-    pub coalesce: bool,
-}
-
-impl Default for CachePolicy {
-    fn default() -> Self {
-        CachePolicy {
-            name: "default".to_owned(),
-            rules: rules::Policy::default(),
-            max_body: 8 * 1024 * 1024,
-            max_variants: 16,
-            coalesce: true,
-        }
-    }
 }
 
 /// What is logged about each request, on standard output.

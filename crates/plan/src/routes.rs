@@ -105,7 +105,7 @@ fn route(
     let source =
         section.need("proxy", report).and_then(|node| known.sources.find(node, "source", report).copied());
     let cache = section.get("use").and_then(|node| cache(node, known, report));
-    Some(Route { pattern: pattern?, source: source?, cache })
+    Some(Route { pattern: pattern?, source: source?, cache, signed: None, invalidate: Vec::new() })
 }
 
 fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {

@@ -33,10 +33,14 @@ fn plan(target: Target) -> Plan {
             pattern: Pattern { method: None, host: None, path: vec![Segment::Rest], text: "/**".to_owned() },
             source: 0,
             cache: Some(Arc::new(CachePolicy::default())),
+            signed: None,
+            invalidate: Vec::new(),
         }],
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
+        location: default::LOCATION.to_owned(),
+        disk: None,
     }
 }
 

@@ -14,6 +14,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Kind::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::Forbidden => StatusCode::FORBIDDEN,
         Kind::UnsupportedVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
         Kind::ClientTimeout | Kind::ClientGone => StatusCode::REQUEST_TIMEOUT,
         Kind::NoRoute => StatusCode::NOT_FOUND,

@@ -61,6 +61,7 @@ mod tests {
             request: Fields::Wire(&[]),
             status: StatusCode::OK,
             response: &response,
+            personal: false,
             requested_at: Timestamp::from_millis(requested_millis),
             received_at: Timestamp::from_millis(received_millis),
         };

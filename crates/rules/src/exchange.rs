@@ -14,6 +14,9 @@ pub struct Exchange<'a> {
     pub status: StatusCode,
     /// The answer's fields as received; after a 304, the stored ones brought up to date.
     pub response: &'a HeaderMap,
+    /// Whether the answer is stored for this user alone, under a key that names them: then it may be `private`, and asked
+    /// for with `Authorization` or cookies.
+    pub personal: bool,
     /// When the request was sent to the origin (RFC 9111 §4.2.3 `request_time`).
     pub requested_at: Timestamp,
     /// When the answer's head had arrived (`response_time`).

@@ -171,6 +171,7 @@ async fn ask_origin(
         request: Fields::Map(&asked.fields),
         status,
         response: &fields,
+        personal: false,
         requested_at,
         received_at: Clock::now(),
     };

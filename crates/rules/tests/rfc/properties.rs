@@ -179,7 +179,8 @@ prop_compose! {
         requested_at in moment(), received_at in moment(),
     ) -> (HeaderMap, HeaderMap, Policy, Result<Terms, NotStored>) {
         let exchange = Exchange {
-            method: &Method::GET, request: Fields::Map(&request), status, response: &response, requested_at, received_at,
+            method: &Method::GET, request: Fields::Map(&request), status, response: &response, personal: false,
+            requested_at, received_at,
         };
         let terms = Terms::of(&exchange, &policy);
         (request, response, policy, terms)
@@ -208,6 +209,7 @@ fn answer(cache_control: &str, policy: &Policy) -> Result<Terms, NotStored> {
         request: Fields::Wire(&[]),
         status: StatusCode::OK,
         response: &response,
+        personal: false,
         requested_at: Timestamp::default(),
         received_at: Timestamp::default(),
     };

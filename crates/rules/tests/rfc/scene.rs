@@ -86,6 +86,7 @@ impl Scene {
             request: Fields::Map(&self.request),
             status: self.status,
             response: &self.response,
+            personal: false,
             requested_at: NOW,
             received_at: NOW,
         }

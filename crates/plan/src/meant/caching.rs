@@ -1,0 +1,205 @@
+//! Caching: what a cache policy means.
+
+use expression::{Expression, Template};
+use http::header::{HeaderName, HeaderValue};
+use rules::{Encoding, QueryKey};
+
+/// How the cache treats the answers of a route.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CachePolicy {
+    /// The policy's name in the file, for logs.
+    pub name: String,
+    /// What may be stored and reused, for how long.
+    pub rules: rules::Policy,
+    /// What a stored answer is found by.
+    pub key: KeyPolicy,
+    /// Requests that go past the cache: nothing is read, nothing stored.
+    pub bypass: Conditions,
+    /// Requests of somebody who is logged in: nothing is read, nothing stored.
+    pub skip_for: Conditions,
+    /// Who an answer is for: part of the key, and `user:` and this are the entry's tag. Answers that are for one user
+    /// alone may then be stored.
+    pub per: Option<Template>,
+    /// The share of a lifetime, from 0 to 1, taken off at random, so that what was stored together does not go stale
+    /// together.
+    pub jitter: Option<f64>,
+    /// The last share of a lifetime, from 0 to 1, in which a hot entry is refreshed before it goes stale.
+    pub early: Option<f64>,
+    /// Requests with content that are answered from the cache.
+    pub body_keys: BodyKeys,
+    /// Answers are stored once and compressed for those who accept it.
+    pub compress: Option<Compress>,
+    /// The answer's fields that hold its tags, besides `Cache-Groups`. They are not sent to clients.
+    pub tags: Vec<HeaderName>,
+    /// How `Cache-Status` is written.
+    pub status_form: StatusForm,
+    /// Bytes of an answer's content; longer ones stream past the cache.
+    pub max_body: u64,
+    /// Variants kept per key; one more pushes the oldest out.
+    pub max_variants: usize,
+    /// Whether simultaneous misses of one key share one fetch.
+    pub coalesce: bool,
+}
+
+impl Default for CachePolicy {
+    fn default() -> Self {
+        CachePolicy {
+            name: "default".to_owned(),
+            rules: rules::Policy::default(),
+            key: KeyPolicy::default(),
+            bypass: Conditions::default(),
+            skip_for: Conditions::default(),
+            per: None,
+            jitter: None,
+            early: None,
+            body_keys: BodyKeys::default(),
+            compress: None,
+            tags: vec![HeaderName::from_static("cache-tag"), HeaderName::from_static("surrogate-key")],
+            status_form: StatusForm::default(),
+            max_body: 8 * 1024 * 1024,
+            max_variants: 16,
+            coalesce: true,
+        }
+    }
+}
+
+/// What a stored answer is found by, besides its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyPolicy {
+    /// Whether `http` and `https` have answers of their own.
+    pub scheme: bool,
+    /// Whether each host has answers of its own.
+    pub host: bool,
+    /// Which parameters count. The others are not sent to the origin either.
+    pub query: QueryKey,
+    /// Whether `No-Vary-Search` in answers is obeyed.
+    pub no_vary_search: bool,
+    /// Request fields that count.
+    pub headers: Vec<HeaderName>,
+    /// Cookies that count; the others are not sent to the origin. `None`: none count and all are sent.
+    pub cookies: Option<Vec<String>>,
+    /// Whatever else counts.
+    pub by: Option<Template>,
+    /// Whether `Accept-Encoding` is folded into the few classes of `rules::EncodingClass`.
+    pub fold_encodings: bool,
+    /// The languages that `Accept-Language` is folded into, the first for those who ask for none of them.
+    pub fold_languages: Option<Vec<HeaderValue>>,
+}
+
+impl Default for KeyPolicy {
+    fn default() -> Self {
+        KeyPolicy {
+            scheme: true,
+            host: true,
+            query: QueryKey::default(),
+            no_vary_search: true,
+            headers: Vec::new(),
+            cookies: None,
+            by: None,
+            fold_encodings: false,
+            fold_languages: None,
+        }
+    }
+}
+
+/// What is looked for in a request; one of them is enough.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    any: Vec<Condition>,
+    /// Bit `n`: a field name of `n` bytes is among them, so that most fields of a request need no comparison.
+    lengths: u64,
+    has_cookies: bool,
+    has_expressions: bool,
+}
+
+/// One of [`Conditions`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// The field is there, whatever its value.
+    Header(HeaderName),
+    /// The cookie is there, whatever its value.
+    Cookie(String),
+    /// The expression holds.
+    Holds(Expression),
+}
+
+impl Conditions {
+    /// Any of these.
+    pub fn new(any: Vec<Condition>) -> Self {
+        let lengths = any.iter().fold(0, |lengths, condition| match condition {
+            Condition::Header(name) => lengths | 1 << name.as_str().len().min(63),
+            Condition::Cookie(_) | Condition::Holds(_) => lengths,
+        });
+        let has_cookies = any.iter().any(|condition| matches!(condition, Condition::Cookie(_)));
+        let has_expressions = any.iter().any(|condition| matches!(condition, Condition::Holds(_)));
+        Conditions { any, lengths, has_cookies, has_expressions }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Condition] {
+        &self.any
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.any.is_empty()
+    }
+
+    /// Whether a field of this name is among them. Most names cost one shift.
+    pub fn names(&self, field: &[u8]) -> bool {
+        self.lengths >> field.len().min(63) & 1 == 1
+            && self.any.iter().any(|condition| {
+                matches!(condition, Condition::Header(name) if field.eq_ignore_ascii_case(name.as_str().as_bytes()))
+            })
+    }
+
+    /// Whether `Cookie` has to be looked into.
+    pub fn has_cookies(&self) -> bool {
+        self.has_cookies
+    }
+
+    /// Whether expressions have to be evaluated.
+    pub fn has_expressions(&self) -> bool {
+        self.has_expressions
+    }
+}
+
+/// Requests with content that are answered from the cache, by method, target, content type and the whole content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BodyKeys {
+    /// `QUERY`, which only reads (RFC 10008).
+    pub query: bool,
+    /// `POST`, for APIs whose POST on this route only reads, GraphQL for one.
+    pub post: bool,
+    /// Bytes of content; requests with more go past the cache.
+    pub max: u64,
+}
+
+impl Default for BodyKeys {
+    fn default() -> Self {
+        BodyKeys { query: true, post: false, max: 16 * 1024 }
+    }
+}
+
+/// What is compressed, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compress {
+    /// By preference, where a client likes several alike.
+    pub encodings: Vec<Encoding>,
+    /// Content types, `text/*` for all of one kind; lower case, without parameters.
+    pub types: Vec<String>,
+    /// Bytes from which on it is worth it.
+    pub least: u64,
+}
+
+/// How `Cache-Status` is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatusForm {
+    /// The structured field of RFC 9211.
+    #[default]
+    Field,
+    /// One word, as Cloud CDN writes it: `hit`, `miss`, `stale`, `revalidated`, `uncacheable`; and `Cache-ID`.
+    Word,
+    /// Not at all.
+    Off,
+}
