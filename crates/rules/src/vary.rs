@@ -112,6 +112,19 @@ pub fn matches(names: &[HeaderName], stored: &[u8], fields: Fields<'_>) -> bool 
     rest.is_empty()
 }
 
+/// The values in what [`selecting`] made, for people; `None` for a field that was not there.
+pub fn values(stored: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+    let mut rest = stored;
+    std::iter::from_fn(move || {
+        let (length, after) = rest.split_first_chunk()?;
+        let length = u32::from_le_bytes(*length);
+        let length = if length == ABSENT { None } else { Some(length as usize) };
+        let (value, after) = after.split_at_checked(length.unwrap_or(0))?;
+        rest = after;
+        Some(length.map(|_| value))
+    })
+}
+
 fn value_matches(name: &HeaderName, stored: &[u8], fields: Fields<'_>) -> bool {
     let mut lines = fields.all(name);
     match (lines.next(), lines.next()) {
