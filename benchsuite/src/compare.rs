@@ -1,6 +1,6 @@
 //! Compare: every server in every row, round by round, so that whatever disturbs the machine disturbs all of them.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 
@@ -8,11 +8,11 @@ use crate::failure::{Failure, Result, fail};
 use crate::figures::{Round, median};
 use crate::http_client::HttpClient;
 use crate::interruption;
-use crate::load_generator::{self, Load};
-use crate::process::{SERVER_CORE, busy, pause, wait_until};
+use crate::load_generator::{self, Asked, Load};
+use crate::process::{SERVER_CORE, busy};
 use crate::report::{Line, Report};
 use crate::row::{Row, content};
-use crate::server::{Kind, Origin, Server};
+use crate::server::{Kind, Origin, Server, Setup};
 
 /// Of the comparison; the scenarios use some of them. Said before or behind what is to be measured.
 #[derive(Args, Clone, Debug)]
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<Report> {
             eprintln!("{} is not installed: left out", kind.name());
             continue;
         }
-        let server = Server::start(kind, origin.address)?;
+        let server = Setup::of(kind, origin.address).start()?;
         for &row in &rows {
             verify(&server, &origin, row)
                 .map_err(|failure| Failure(format!("{}, {}: {failure}", kind.name(), row.title())))?;
@@ -56,7 +56,7 @@ pub(crate) fn run(options: &Options) -> Result<Report> {
         servers.push(server);
     }
     for server in &servers {
-        settle(server)?;
+        server.settle()?;
     }
     let rounds = measure(&servers, &origin, &rows, options)?;
     Ok(Report::new(&servers, options, rounds))
@@ -97,16 +97,6 @@ fn verify(server: &Server, origin: &Origin, row: Row) -> Result<()> {
     } else {
         fail(format!("{fetches} fetches for {AGAIN} requests, not {expected}"))
     }
-}
-
-/// Waits until it has nothing left to do from its start.
-fn settle(server: &Server) -> Result<()> {
-    wait_until(Duration::from_secs(15), || {
-        let before = server.process.cpu_time();
-        pause(Duration::from_millis(200));
-        server.process.cpu_time().since(&before) < Duration::from_millis(2)
-    })
-    .map_err(|failure| Failure(format!("{} does not come to rest: {failure}", server.kind.name())))
 }
 
 fn check(client: &mut HttpClient, kind: Kind, target: &str) -> Result<()> {
@@ -158,16 +148,28 @@ fn hold(server: &Server, row: Row, load: &Load, fetches: u64) -> Result<()> {
 }
 
 fn round(server: &Server, origin: &Origin, row: Row, options: &Options) -> Result<Round> {
+    let targets: Vec<String> = (0..row.targets()).map(|number| row.target(number)).collect();
+    let (round, load) = measured(server, origin, &Asked { targets: &targets, fields: &[] }, options)?;
+    hold(server, row, &load, round.fetches)?;
+    Ok(round)
+}
+
+/// A round of whatever is asked.
+pub(crate) fn measured(
+    server: &Server,
+    origin: &Origin,
+    asked: &Asked<'_>,
+    options: &Options,
+) -> Result<(Round, Load)> {
     interruption::check()?;
     let fetched = origin.count()?;
     let (start, busy_before) = (Instant::now(), busy(*SERVER_CORE));
     let before = server.process.cpu_time();
-    let load = load_generator::run(server.address, row, options.connections, options.seconds)?;
+    let load = load_generator::run(server.address, asked, options.connections, options.seconds)?;
     let cpu = server.process.cpu_time().since(&before);
     let others = busy(*SERVER_CORE).saturating_sub(busy_before + cpu);
     let fetches = origin.count()? - fetched;
-    hold(server, row, &load, fetches)?;
-    Ok(Round {
+    let round = Round {
         cpu_us: cpu.as_nanos() as f64 / 1e3 / load.requests.max(1) as f64,
         rps: load.rps(),
         p50_us: load.p50_us as f64,
@@ -175,5 +177,6 @@ fn round(server: &Server, origin: &Origin, row: Row, options: &Options) -> Resul
         errors: load.errors,
         fetches,
         others: others.as_secs_f64() / start.elapsed().as_secs_f64(),
-    })
+    };
+    Ok((round, load))
 }

@@ -14,7 +14,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 
 use crate::failure::Result;
-use crate::row::content;
+use crate::row::{content, tags};
 
 /// What the loop is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,6 +23,8 @@ pub(crate) enum Role {
     Bare,
     /// The origin: each key has its own content, and `/count` tells how many requests there were.
     Origin,
+    /// The same with three tags in every answer that may be kept.
+    TaggedOrigin,
 }
 
 const LISTENER: u64 = u64::MAX;
@@ -62,9 +64,9 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
         epoll,
         connections: Vec::new(),
         free: Vec::new(),
-        small: answer("/1k", true),
-        large: answer("/64k", true),
-        uncached: answer("/proxied", false),
+        small: role.answer("/1k", true),
+        large: role.answer("/64k", true),
+        uncached: role.answer("/proxied", false),
         buffer: vec![0; 64 * 1024],
         requests: 0,
     };
@@ -80,18 +82,25 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
     }
 }
 
-/// A whole answer to this target.
-fn answer(target: &str, may_be_kept: bool) -> Rc<[u8]> {
-    #[allow(clippy::disallowed_methods, reason = "a program of its own, which needs one date at its start")]
-    let date = httpdate::fmt_http_date(SystemTime::now());
-    let control = if may_be_kept { "public, max-age=86400" } else { "no-store" };
-    let content = content(target);
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Type: application/json\r\nCache-Control: {control}\r\n\
-         Content-Length: {}\r\n\r\n",
-        content.len()
-    );
-    [head.into_bytes(), content].concat().into()
+impl Role {
+    /// A whole answer to this target.
+    fn answer(self, target: &str, may_be_kept: bool) -> Rc<[u8]> {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a program of its own, which needs one date at its start"
+        )]
+        let date = httpdate::fmt_http_date(SystemTime::now());
+        let control = if may_be_kept { "public, max-age=86400" } else { "no-store" };
+        let tagged = self == Role::TaggedOrigin && may_be_kept;
+        let tags = if tagged { format!("Cache-Tag: {}\r\n", tags(target)) } else { String::new() };
+        let content = content(target);
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Type: application/json\r\nCache-Control: {control}\r\n\
+             {tags}Content-Length: {}\r\n\r\n",
+            content.len()
+        );
+        [head.into_bytes(), content].concat().into()
+    }
 }
 
 impl Loop {
@@ -166,8 +175,8 @@ impl Loop {
                     made = count(self.requests);
                     &made
                 }
-                key if self.role == Role::Origin => {
-                    made = answer(&String::from_utf8_lossy(key), true);
+                key if self.role != Role::Bare => {
+                    made = self.role.answer(&String::from_utf8_lossy(key), true);
                     &made
                 }
                 _ => &self.small,

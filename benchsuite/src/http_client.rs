@@ -1,10 +1,44 @@
-//! HttpClient: a plain blocking client on one connection, for warming caches and checking that answers are right.
+//! HttpClient: a plain blocking client on one connection, for warming caches, checking that answers are right, and asking
+//! the admin port.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::failure::{Result, fail};
+use crate::failure::{Failure, Result, fail};
+
+/// An answer.
+pub(crate) struct Answer {
+    /// In lower case.
+    head: String,
+    pub(crate) content: Vec<u8>,
+}
+
+impl Answer {
+    /// The value of a field, in lower case; the name is given so.
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
+    }
+
+    /// Whether the cache says that it had it fresh.
+    pub(crate) fn is_hit(&self) -> bool {
+        self.field("cache-status").is_some_and(|status| status.contains("; hit"))
+    }
+
+    /// Itself where it is a 200.
+    pub(crate) fn of_success(self) -> Result<Self> {
+        if self.head.starts_with("http/1.1 200 ") {
+            return Ok(self);
+        }
+        let said: String = String::from_utf8_lossy(&self.content).chars().take(300).collect();
+        fail(format!("not a 200 but {} {said}", self.head.lines().next().unwrap_or_default()))
+    }
+
+    /// The JSON in it.
+    pub(crate) fn json(&self) -> Result<serde_json::Value> {
+        serde_json::from_slice(&self.content).map_err(|error| Failure(format!("no JSON: {error}")))
+    }
+}
 
 /// One kept connection.
 pub(crate) struct HttpClient {
@@ -28,6 +62,33 @@ impl HttpClient {
         self.receive()
     }
 
+    /// Asks for this target with these fields; gives the answer, whatever its status.
+    pub(crate) fn ask(&mut self, target: &str, fields: &[(&str, &str)]) -> Result<Answer> {
+        self.send_one("GET", target, fields, "")?;
+        self.receive_answer()
+    }
+
+    /// Posts JSON; gives the answer, whatever its status.
+    pub(crate) fn post(&mut self, target: &str, json: &serde_json::Value) -> Result<Answer> {
+        let content = json.to_string();
+        let length = content.len().to_string();
+        let fields = [("Content-Type", "application/json"), ("Content-Length", &length)];
+        self.send_one("POST", target, &fields, &content)?;
+        self.receive_answer()
+    }
+
+    fn send_one(&mut self, method: &str, target: &str, fields: &[(&str, &str)], content: &str) -> Result<()> {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\n", self.host);
+        for (name, value) in fields {
+            for part in [name, ": ", value, "\r\n"] {
+                request.push_str(part);
+            }
+        }
+        request.push_str("\r\n");
+        request.push_str(content);
+        Ok(self.stream.write_all(request.as_bytes())?)
+    }
+
     /// Asks for all of these at once.
     pub(crate) fn send(&mut self, targets: &[impl AsRef<str>]) -> Result<()> {
         let mut requests = String::new();
@@ -41,6 +102,11 @@ impl HttpClient {
 
     /// Reads the content of the next answer, which must be a 200.
     pub(crate) fn receive(&mut self) -> Result<Vec<u8>> {
+        Ok(self.receive_answer()?.of_success()?.content)
+    }
+
+    /// Reads the next answer.
+    fn receive_answer(&mut self) -> Result<Answer> {
         let end = loop {
             match self.buffer.windows(4).position(|window| window == b"\r\n\r\n") {
                 Some(at) => break at + 4,
@@ -48,18 +114,17 @@ impl HttpClient {
             }
         };
         let head = String::from_utf8_lossy(&self.buffer[..end]).to_ascii_lowercase();
-        if !head.starts_with("http/1.1 200 ") {
-            return fail(format!("not a 200 but {}", head.lines().next().unwrap_or_default()));
-        }
-        let length =
-            head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
-        let Some(length) = length else { return self.receive_chunks(end) };
+        let answer = Answer { head, content: Vec::new() };
+        let length = answer.field("content-length").and_then(|length| length.parse::<usize>().ok());
+        let Some(length) = length else {
+            return Ok(Answer { content: self.receive_chunks(end)?, ..answer });
+        };
         while self.buffer.len() < end + length {
             self.fill()?;
         }
         let content = self.buffer[end..end + length].to_vec();
         self.buffer.drain(..end + length);
-        Ok(content)
+        Ok(Answer { content, ..answer })
     }
 
     fn receive_chunks(&mut self, mut at: usize) -> Result<Vec<u8>> {

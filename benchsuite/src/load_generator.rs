@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result, fail};
 use crate::process::LOAD_CORE;
-use crate::row::Row;
 use crate::server::installed;
 
 /// What came of it.
@@ -41,23 +40,29 @@ pub(crate) fn version() -> String {
     first.split(" [").next().unwrap_or_default().to_owned()
 }
 
-/// Loads the targets of a row.
-pub(crate) fn run(address: SocketAddr, row: Row, connections: usize, seconds: u64) -> Result<Load> {
-    let targets: Vec<String> = (0..row.targets()).map(|number| row.target(number)).collect();
-    load_targets(address, &targets, connections, seconds)
+/// What is asked for, again and again.
+pub(crate) struct Asked<'a> {
+    /// One, or those of the row of many keys.
+    pub(crate) targets: &'a [String],
+    /// Fields of every request.
+    pub(crate) fields: &'a [(&'static str, &'static str)],
 }
 
 /// Loads one target.
 pub(crate) fn run_path(address: SocketAddr, target: &str, connections: usize, seconds: u64) -> Result<Load> {
-    load_targets(address, &[target.to_owned()], connections, seconds)
+    run(address, &Asked { targets: &[target.to_owned()], fields: &[] }, connections, seconds)
 }
 
-fn load_targets(address: SocketAddr, targets: &[String], connections: usize, seconds: u64) -> Result<Load> {
+/// Loads.
+pub(crate) fn run(address: SocketAddr, asked: &Asked<'_>, connections: usize, seconds: u64) -> Result<Load> {
+    let Asked { targets, fields } = asked;
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let directory = tempfile::tempdir()?;
     let mut command = Command::new("taskset");
     command.args(["-c", &LOAD_CORE.to_string()]);
     if let Some(wrk) = installed("wrk") {
         wrk_script(&mut command, &wrk, directory.path(), targets.len())?;
+        command.args(fields.iter().flat_map(|field| ["-H", field]));
         command.args(["-t1", &format!("-c{connections}"), &format!("-d{seconds}s"), "--timeout", "10s"]);
         command.arg(format!("http://{address}{}", targets[0]));
     } else {
@@ -70,6 +75,7 @@ fn load_targets(address: SocketAddr, targets: &[String], connections: usize, sec
             "--seconds",
             &seconds.to_string(),
         ]);
+        command.args(fields.iter().flat_map(|field| ["--field", field]));
     }
     read(&mut command)
 }
@@ -95,14 +101,30 @@ fn read(command: &mut Command) -> Result<Load> {
     }
 }
 
-/// In this process, on whichever core it was started; prints what wrk's script prints. `targets`: a file, one a line.
-pub(crate) fn run_here(address: SocketAddr, targets: &Path, connections: usize, seconds: u64) -> Result<()> {
+/// In this process, on whichever core it was started; prints what wrk's script prints. `targets`: a file, one a line;
+/// `fields`: each `Name: value`.
+pub(crate) fn run_here(
+    address: SocketAddr,
+    targets: &Path,
+    fields: &[String],
+    connections: usize,
+    seconds: u64,
+) -> Result<()> {
     let list = std::fs::read_to_string(targets)?;
     let urls: Vec<String> = list.lines().map(|target| format!("http://{address}{target}")).collect();
     let Some(first) = urls.first().cloned() else { return fail("no targets") };
     let duration = Duration::from_secs(seconds);
-    let scenario =
-        load::Scenario { urls, connections, duration, threads: 1, ..load::Scenario::new("load", first) };
+    let field =
+        |line: &String| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fields = fields.iter().filter_map(field).collect();
+    let scenario = load::Scenario {
+        urls,
+        fields,
+        connections,
+        duration,
+        threads: 1,
+        ..load::Scenario::new("load", first)
+    };
     let report = load::run(&scenario).map_err(|error| Failure(error.to_string()))?;
     let load = Load {
         requests: report.requests,

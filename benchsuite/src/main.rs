@@ -74,6 +74,8 @@ enum Command {
         address: SocketAddr,
         #[arg(long)]
         targets: PathBuf,
+        #[arg(long = "field")]
+        fields: Vec<String>,
         #[arg(long)]
         connections: usize,
         #[arg(long)]
@@ -86,8 +88,8 @@ fn main() -> ExitCode {
     process::allow_many_files();
     let result = match line.command.unwrap_or(Command::Hits) {
         Command::Serve { role, listen } => epoll_server::serve(role, listen),
-        Command::Load { address, targets, connections, seconds } => {
-            load_generator::run_here(address, &targets, connections, seconds)
+        Command::Load { address, targets, fields, connections, seconds } => {
+            load_generator::run_here(address, &targets, &fields, connections, seconds)
         }
         wanted => measure(&wanted, &line.options).and_then(|report| show(&report, &line.options)),
     };

@@ -68,9 +68,28 @@ impl Row {
 
 /// The content that the origin gives to this target, and everybody after it.
 pub(crate) fn content(target: &str) -> Vec<u8> {
-    let length = if target == "/64k" { 64 * 1024 } else { 1024 };
+    let length = match target {
+        "/64k" => 64 * 1024,
+        entry if entry.starts_with("/entry/") => 128,
+        _ => 1024,
+    };
     let mut content = format!("{{\"target\":\"{target}\",\"filler\":\"").into_bytes();
     content.resize(length - 2, b'x');
     content.extend_from_slice(b"\"}");
     content
+}
+
+/// One entry in so many is tagged `hot`.
+pub(crate) const HOT_EACH: usize = 10;
+
+/// The tags that the origin with tags gives to this target: of `/entry/{number}` one in ten is `hot`, a thousand share
+/// the second, and the third is its own, as shops have it.
+pub(crate) fn tags(target: &str) -> String {
+    match target.strip_prefix("/entry/").and_then(|number| number.parse::<usize>().ok()) {
+        Some(number) => {
+            let kind = if number.is_multiple_of(HOT_EACH) { "hot" } else { "cold" };
+            format!("{kind}, shelf-{}, item-{number}", number % 1_000)
+        }
+        None => "a, b, c".to_owned(),
+    }
 }

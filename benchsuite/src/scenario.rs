@@ -1,5 +1,6 @@
 //! The scenarios: each a promise of the README, measured in the way it is told.
 
+mod filling;
 mod idle;
 mod million;
 mod outcome;

@@ -10,7 +10,22 @@ use tempfile::TempDir;
 
 use crate::failure::{Failure, Result, fail};
 use crate::http_client::HttpClient;
-use crate::process::{LOAD_CORE, Process, SERVER_CORE, wait_until};
+use crate::process::{LOAD_CORE, Process, SERVER_CORE, pause, wait_until};
+
+/// How somebody is started: `Setup { memory: "2GiB", ..Setup::of(kind, origin) }.start()`.
+pub(crate) struct Setup<'a> {
+    pub(crate) kind: Kind,
+    /// In front of this origin.
+    pub(crate) origin: SocketAddr,
+    /// fleetfoot's config, with places for addresses.
+    pub(crate) config: &'a str,
+    /// For fleetfoot's cache.
+    pub(crate) memory: &'a str,
+    /// Where fleetfoot's config names a folder for what it keeps.
+    pub(crate) folder: &'a Path,
+    /// What is asked until it answers.
+    pub(crate) target: &'a str,
+}
 
 /// Who can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,27 +118,26 @@ pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-impl Server {
-    /// Starts it in front of this origin, and waits until it answers.
-    pub(crate) fn start(kind: Kind, origin: SocketAddr) -> Result<Self> {
-        Self::start_as(kind, origin, "1GiB", "/1k")
+impl<'a> Setup<'a> {
+    /// As in the comparison.
+    pub(crate) fn of(kind: Kind, origin: SocketAddr) -> Self {
+        Setup {
+            kind,
+            origin,
+            config: include_str!("../rivals/fleetfoot.yaml"),
+            memory: "1GiB",
+            folder: Path::new(""),
+            target: "/1k",
+        }
     }
 
-    /// The same with this much memory for fleetfoot's cache.
-    pub(crate) fn start_with(kind: Kind, origin: SocketAddr, memory: &str) -> Result<Self> {
-        Self::start_as(kind, origin, memory, "/1k")
-    }
-
-    /// The same in front of an origin that has this target.
-    pub(crate) fn start_asking(kind: Kind, origin: SocketAddr, target: &str) -> Result<Self> {
-        Self::start_as(kind, origin, "1GiB", target)
-    }
-
-    fn start_as(kind: Kind, origin: SocketAddr, memory: &str, target: &str) -> Result<Self> {
+    /// Starts it, and waits until it answers.
+    pub(crate) fn start(&self) -> Result<Server> {
+        let Setup { kind, origin, config, memory, folder, target } = *self;
         let program = kind.program().ok_or_else(|| Failure(format!("{} is not there", kind.name())))?;
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
         let (address, admin) = (free_address()?, free_address()?);
-        let setting = Setting { directory: directory.path(), address, admin, origin, memory };
+        let setting = Setting { directory: directory.path(), address, admin, origin, config, memory, folder };
         let process = setting.start(kind, &program)?;
         let version = kind.version(&program);
         let mut server = Server { kind, version, address, admin, process, directory };
@@ -135,6 +149,31 @@ impl Server {
         }
         Ok(server)
     }
+
+    /// What `fleetfoot check` says against the config; nothing where it is fine.
+    pub(crate) fn faults(&self) -> Result<Option<String>> {
+        let program = self.kind.program().ok_or_else(|| Failure("fleetfoot is not there".to_owned()))?;
+        let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
+        let Setup { origin, config, memory, folder, .. } = *self;
+        let (address, admin) = (free_address()?, free_address()?);
+        let setting = Setting { directory: directory.path(), address, admin, origin, config, memory, folder };
+        let file = setting.write("fleetfoot.yaml", config)?;
+        let output = Command::new(program).args(["check", &file]).output()?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((!output.status.success()).then(|| String::from_utf8_lossy(&said).trim().to_owned()))
+    }
+}
+
+impl Server {
+    /// Waits until it has nothing left to do.
+    pub(crate) fn settle(&self) -> Result<()> {
+        wait_until(Duration::from_secs(15), || {
+            let before = self.process.cpu_time();
+            pause(Duration::from_millis(200));
+            self.process.cpu_time().since(&before) < Duration::from_millis(2)
+        })
+        .map_err(|failure| Failure(format!("{} does not come to rest: {failure}", self.kind.name())))
+    }
 }
 
 /// What goes into a config.
@@ -143,7 +182,9 @@ struct Setting<'a> {
     address: SocketAddr,
     admin: SocketAddr,
     origin: SocketAddr,
+    config: &'a str,
     memory: &'a str,
+    folder: &'a Path,
 }
 
 impl Setting<'_> {
@@ -157,7 +198,7 @@ impl Setting<'_> {
                 Process::start(*SERVER_CORE, &program, &arguments, log)
             }
             Kind::Fleetfoot => {
-                let file = self.write("fleetfoot.yaml", include_str!("../rivals/fleetfoot.yaml"))?;
+                let file = self.write("fleetfoot.yaml", self.config)?;
                 Process::start(*SERVER_CORE, &program, &["run", &file], log)
             }
             Kind::Nginx => {
@@ -190,6 +231,7 @@ impl Setting<'_> {
             .replace("{origin_host}", &self.origin.ip().to_string())
             .replace("{origin_port}", &self.origin.port().to_string())
             .replace("{memory}", self.memory)
+            .replace("{folder}", &self.folder.to_string_lossy())
             .replace("{user}", &user());
         let file = self.directory.join(name);
         fs::write(&file, text)?;
@@ -239,11 +281,20 @@ pub(crate) struct Origin {
 impl Origin {
     /// Starts it.
     pub(crate) fn start() -> Result<Self> {
+        Self::start_as("origin")
+    }
+
+    /// The same with three tags in each answer.
+    pub(crate) fn start_tagging() -> Result<Self> {
+        Self::start_as("tagged-origin")
+    }
+
+    fn start_as(role: &str) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
         let address = free_address()?;
         let program = std::env::current_exe()?;
         let listen = address.to_string();
-        let arguments = ["serve", "--role", "origin", "--listen", &listen];
+        let arguments = ["serve", "--role", role, "--listen", &listen];
         let process =
             Process::start(*LOAD_CORE, &program.to_string_lossy(), &arguments, directory.path().join("log"))?;
         wait_until(Duration::from_secs(5), || HttpClient::connect(address).is_ok())?;

@@ -7,13 +7,13 @@ use crate::http_client::HttpClient;
 use crate::interruption;
 use crate::process::pause;
 use crate::scenario::outcome::Outcome;
-use crate::server::{Kind, Origin, Server};
+use crate::server::{Kind, Origin, Setup};
 
 const CLIENTS: usize = 10_000;
 
 pub(crate) fn idle() -> Result<Vec<Outcome>> {
     let origin = Origin::start()?;
-    let server = Server::start(Kind::Fleetfoot, origin.address)?;
+    let server = Setup::of(Kind::Fleetfoot, origin.address).start()?;
     // One connection first, so that what is made once does not count.
     HttpClient::connect(server.address)?.get("/1k")?;
     let before = server.process.resident();
@@ -29,6 +29,5 @@ pub(crate) fn idle() -> Result<Vec<Outcome>> {
     for client in &mut clients {
         client.get("/1k")?;
     }
-    let promise = "at most 16 KiB";
-    Ok(vec![Outcome { what: "an idle connection", figure: kib, unit: "KiB", promise, held: kib <= 16.0 }])
+    Ok(vec![Outcome::told("an idle connection", kib, "KiB").promised("at most 16 KiB", kib <= 16.0)])
 }

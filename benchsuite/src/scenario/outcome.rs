@@ -1,5 +1,7 @@
 //! Outcome: a promise, the figure, and whether it holds.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::failure::Result;
@@ -9,12 +11,35 @@ use crate::server::Server;
 /// One figure of a scenario.
 #[derive(Serialize)]
 pub(crate) struct Outcome {
-    pub(crate) what: &'static str,
-    pub(crate) figure: f64,
-    pub(crate) unit: &'static str,
+    what: Cow<'static, str>,
+    /// `None`: only a sentence.
+    figure: Option<f64>,
+    unit: &'static str,
     /// What was promised, in words; empty for figures that are only told.
-    pub(crate) promise: &'static str,
-    pub(crate) held: bool,
+    promise: &'static str,
+    held: bool,
+}
+
+impl Outcome {
+    /// A figure that nobody promised anything about.
+    pub(crate) fn told(what: impl Into<Cow<'static, str>>, figure: f64, unit: &'static str) -> Self {
+        Outcome { what: what.into(), figure: Some(figure), unit, promise: "", held: true }
+    }
+
+    /// The same with what was promised of it, and whether that is so.
+    pub(crate) fn promised(self, promise: &'static str, held: bool) -> Self {
+        Outcome { promise, held, ..self }
+    }
+
+    /// Why there is no figure, where there need not be one.
+    pub(crate) fn skipped(sentence: impl Into<Cow<'static, str>>) -> Self {
+        Outcome { what: sentence.into(), figure: None, unit: "", promise: "", held: true }
+    }
+
+    /// Why there is no figure, where there should be.
+    pub(crate) fn failed(sentence: String) -> Self {
+        Outcome { held: false, promise: "to be measured", ..Self::skipped(sentence) }
+    }
 }
 
 /// As lines for people.
@@ -25,16 +50,18 @@ pub(crate) fn told(outcomes: &[Outcome]) -> String {
             (false, true) => format!("  held: {promise}"),
             (false, false) => format!("  MISSED: {promise}"),
         };
-        format!("{what:<44} {figure:>12.2} {unit:<6}{verdict}").trim_end().to_owned()
+        let figure = figure.map(|figure| format!("{figure:>12.2} {unit:<6}")).unwrap_or_default();
+        format!("{what:<60} {figure}{verdict}").trim_end().to_owned()
     };
     outcomes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The sum of a metric's series.
-pub(crate) fn metric(server: &Server, name: &str) -> Result<f64> {
+/// The sum of a metric's series; nothing where there is none.
+pub(crate) fn metric(server: &Server, name: &str) -> Result<Option<f64>> {
     let text = HttpClient::connect(server.admin)?.get("/metrics")?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let of_name = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '{']));
     let value = |line: &str| line.rsplit(' ').next()?.parse::<f64>().ok();
-    Ok(text.lines().filter(of_name).filter_map(value).sum())
+    let values: Vec<f64> = text.lines().filter(of_name).filter_map(value).collect();
+    Ok((!values.is_empty()).then(|| values.iter().sum()))
 }

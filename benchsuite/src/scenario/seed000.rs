@@ -8,7 +8,7 @@ use crate::http_client::HttpClient;
 use crate::load_generator::run_path;
 use crate::process::{LOAD_CORE, Process, wait_until};
 use crate::scenario::outcome::Outcome;
-use crate::server::{Kind, Server, fleetfoot_program, free_address};
+use crate::server::{Kind, Setup, fleetfoot_program, free_address};
 
 const CONNECTIONS: usize = 200;
 
@@ -23,14 +23,14 @@ pub(crate) fn seed000(seconds: u64) -> Result<Vec<Outcome>> {
     let _api =
         Process::start(*LOAD_CORE, &program.to_string_lossy(), &arguments, directory.path().join("log"))?;
     wait_until(Duration::from_secs(5), || HttpClient::connect(address).is_ok())?;
-    let server = Server::start_asking(Kind::Fleetfoot, address, "/")?;
+    let server = Setup { target: "/", ..Setup::of(Kind::Fleetfoot, address) }.start()?;
     let direct = run_path(address, "/", CONNECTIONS, seconds)?;
     let through = run_path(server.address, "/", CONNECTIONS, seconds)?;
     let cached = run_path(server.address, "/cache", CONNECTIONS, seconds)?;
     let fetches = fetches(address)?;
     let fetches_each_5_s = fetches / (seconds as f64 / 5.0).ceil();
     let gain = cached.rps() / direct.rps().max(0.001);
-    let told = |what, figure, unit| Outcome { what, figure, unit, promise: "", held: true };
+    let told = |what, figure, unit| Outcome::told(what, figure, unit);
     Ok(vec![
         told("/ asked of the API itself", direct.rps(), "rps"),
         told("/ through fleetfoot, not to be kept", through.rps(), "rps"),
@@ -38,20 +38,10 @@ pub(crate) fn seed000(seconds: u64) -> Result<Vec<Outcome>> {
         told("/cache through fleetfoot", cached.rps(), "rps"),
         told("/cache p50", cached.p50_us as f64 / 1e3, "ms"),
         told("/cache p99", cached.p99_us as f64 / 1e3, "ms"),
-        Outcome {
-            what: "/cache through fleetfoot against / itself",
-            figure: gain,
-            unit: "×",
-            promise: "at least 100 ×",
-            held: gain >= 100.0,
-        },
-        Outcome {
-            what: "fetches of /cache for each 5 s",
-            figure: fetches_each_5_s,
-            unit: "",
-            promise: "at most 1",
-            held: fetches_each_5_s <= 1.0,
-        },
+        told("/cache through fleetfoot against / itself", gain, "×")
+            .promised("at least 100 ×", gain >= 100.0),
+        told("fetches of /cache for each 5 s", fetches_each_5_s, "")
+            .promised("at most 1", fetches_each_5_s <= 1.0),
     ])
 }
 

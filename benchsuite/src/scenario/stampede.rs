@@ -10,14 +10,14 @@ use crate::failure::Result;
 use crate::http_client::HttpClient;
 use crate::process::pause;
 use crate::scenario::outcome::Outcome;
-use crate::server::{Kind, Server};
+use crate::server::{Kind, Setup};
 
 const CLIENTS: usize = 1_000;
 
 pub(crate) fn stampede() -> Result<Vec<Outcome>> {
     let requests = Arc::new(AtomicU64::new(0));
     let origin = slow_origin(Arc::clone(&requests))?;
-    let server = Server::start_asking(Kind::Fleetfoot, origin, "/quick")?;
+    let server = Setup { target: "/quick", ..Setup::of(Kind::Fleetfoot, origin) }.start()?;
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         clients.push(HttpClient::connect(server.address)?);
@@ -32,20 +32,9 @@ pub(crate) fn stampede() -> Result<Vec<Outcome>> {
     let seconds = start.elapsed().as_secs_f64();
     let fetches = requests.load(Ordering::SeqCst);
     Ok(vec![
-        Outcome {
-            what: "the last of 1,000 clients is answered after",
-            figure: seconds,
-            unit: "s",
-            promise: "within 1.2 s",
-            held: seconds <= 1.2,
-        },
-        Outcome {
-            what: "requests that reached the origin",
-            figure: fetches as f64,
-            unit: "",
-            promise: "one",
-            held: fetches == 1,
-        },
+        Outcome::told("the last of 1,000 clients is answered after", seconds, "s")
+            .promised("within 1.2 s", seconds <= 1.2),
+        Outcome::told("requests that reached the origin", fetches as f64, "").promised("one", fetches == 1),
     ])
 }
 
