@@ -35,7 +35,8 @@ pub(crate) fn median(rounds: &[Round]) -> Round {
     }
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
+/// The median.
+pub(crate) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,

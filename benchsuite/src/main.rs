@@ -5,6 +5,8 @@
 //! cargo run --release -p benchsuite                      the comparison
 //! cargo run --release -p benchsuite -- --only nginx      against one rival
 //! cargo run --release -p benchsuite -- stampede          one scenario
+//! cargo run --release -p benchsuite -- controls          hits with every control configured, beside plain ones
+//! cargo run --release -p benchsuite -- purge             a tag on 100,000 of a million entries
 //! cargo run --release -p benchsuite -- all               the comparison and all scenarios
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose output is its purpose")]
@@ -17,6 +19,7 @@ mod http_client;
 mod interruption;
 mod load_generator;
 mod machine;
+mod paced;
 mod process;
 mod report;
 mod row;
@@ -33,7 +36,7 @@ use crate::compare::Options;
 use crate::epoll_server::Role;
 use crate::failure::Result;
 use crate::report::Report;
-use crate::scenario::{Outcome, idle, million, seed000, stampede};
+use crate::scenario::{Outcome, controls, disk, idle, million, purge, seed000, stampede};
 
 /// Measures fleetfoot beside its rivals.
 #[derive(Parser)]
@@ -57,6 +60,12 @@ enum Command {
     Idle,
     /// What a million entries of 1 KiB cost.
     Million,
+    /// What a hit costs with keys, tags, bypasses and the like configured, beside a plain one.
+    Controls,
+    /// One tag on 100,000 of a million entries is purged under load.
+    Purge,
+    /// What is left after a restart, and what hits from disk cost; for a fleetfoot with the feature `disk`.
+    Disk,
     /// The comparison and all scenarios.
     All,
     /// The epoll loop itself; started by the suite.
@@ -112,15 +121,24 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         _ => Report::new(&[], options, Vec::new()),
     };
     let all = matches!(wanted, Command::All);
-    let scenarios: [(bool, &Scenario<'_>); 4] = [
-        (matches!(wanted, Command::Seed000), &|| seed000(options.seconds)),
-        (matches!(wanted, Command::Stampede), &stampede),
-        (matches!(wanted, Command::Idle), &idle),
-        (matches!(wanted, Command::Million), &million),
+    let scenarios: [(bool, &str, &Scenario<'_>); 7] = [
+        (matches!(wanted, Command::Seed000), "seed000", &|| seed000(options.seconds)),
+        (matches!(wanted, Command::Stampede), "stampede", &stampede),
+        (matches!(wanted, Command::Idle), "idle", &idle),
+        (matches!(wanted, Command::Million), "million", &million),
+        (matches!(wanted, Command::Controls), "controls", &|| controls(options)),
+        (matches!(wanted, Command::Purge), "purge", &purge),
+        (matches!(wanted, Command::Disk), "disk", &disk),
     ];
-    for (_, scenario) in scenarios.into_iter().filter(|(chosen, _)| *chosen || all) {
+    for (_, name, scenario) in scenarios.into_iter().filter(|(chosen, ..)| *chosen || all) {
         interruption::check()?;
-        report.add(scenario()?);
+        match scenario() {
+            Ok(outcomes) => report.add(outcomes),
+            // The figures of the others are not to be lost for it.
+            Err(failure) if all => report.add(vec![Outcome::failed(format!("{name}: {failure}"))]),
+            Err(failure) => return Err(failure),
+        }
+        eprintln!("{name}: done");
     }
     Ok(report)
 }

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
-use rustix::thread::{CpuSet, sched_getaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::failure::{Failure, Result, fail};
 use crate::interruption;
@@ -39,6 +39,13 @@ fn usable_core(place: usize) -> usize {
 pub(crate) fn allow_many_files() {
     let hard = getrlimit(Resource::Nofile).maximum;
     let _stays_as_it_is = setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard });
+}
+
+/// This thread from now on.
+pub(crate) fn stay_on_load_core() {
+    let mut only = CpuSet::new();
+    only.set(*LOAD_CORE);
+    let _runs_anywhere = sched_setaffinity(None, &only);
 }
 
 impl Process {
@@ -75,6 +82,12 @@ impl Process {
     /// Resident memory of the process and its children, in bytes.
     pub(crate) fn resident(&self) -> u64 {
         self.family().into_iter().filter_map(resident).sum()
+    }
+
+    /// Ends it as a loss of power would, without asking.
+    pub(crate) fn kill(&mut self) {
+        let _gone_already = self.child.kill();
+        let _gone_already = self.child.wait();
     }
 
     fn family(&self) -> Vec<u32> {

@@ -1,14 +1,21 @@
 //! The scenarios: each a promise of the README, measured in the way it is told.
 
+mod controls;
+mod disk;
 mod filling;
 mod idle;
 mod million;
 mod outcome;
+mod probing;
+mod purge;
 mod seed000;
 mod stampede;
 
+pub(crate) use controls::controls;
+pub(crate) use disk::disk;
 pub(crate) use idle::idle;
 pub(crate) use million::million;
 pub(crate) use outcome::{Outcome, told};
+pub(crate) use purge::purge;
 pub(crate) use seed000::seed000;
 pub(crate) use stampede::stampede;

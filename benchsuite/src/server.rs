@@ -118,7 +118,7 @@ pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-impl<'a> Setup<'a> {
+impl Setup<'_> {
     /// As in the comparison.
     pub(crate) fn of(kind: Kind, origin: SocketAddr) -> Self {
         Setup {

@@ -38,8 +38,18 @@ impl Outcome {
 
     /// Why there is no figure, where there should be.
     pub(crate) fn failed(sentence: String) -> Self {
-        Outcome { held: false, promise: "to be measured", ..Self::skipped(sentence) }
+        Outcome { held: false, promise: "to be measured", ..Self::skipped(without_places(&sentence)) }
     }
+}
+
+/// Reports are kept: where something lay on this machine is nobody's business.
+fn without_places(sentence: &str) -> String {
+    let program = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
+    let places = [Some(std::env::temp_dir()), std::env::current_dir().ok(), program];
+    places
+        .into_iter()
+        .flatten()
+        .fold(sentence.to_owned(), |sentence, place| sentence.replace(&format!("{}/", place.display()), ""))
 }
 
 /// As lines for people.

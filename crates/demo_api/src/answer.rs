@@ -1,15 +1,22 @@
 //! Answer: what every endpoint gives back. JSON, with a `Cache-Control` that says what may be done with it.
 
 use axum::Json;
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+
+use crate::tagged::Tagged;
 
 /// Not to be cached, the default of the seed's API.
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 /// To be cached by everyone for five seconds.
 const FIVE_SECONDS: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "public, max-age=5")];
+
+/// To be cached by everyone for a minute.
+const ONE_MINUTE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "public, max-age=60")];
+/// What CDNs call the field of an answer's tags.
+const CACHE_TAG: HeaderName = HeaderName::from_static("cache-tag");
 
 /// `{"result":"ok"}`, not to be stored.
 pub(crate) fn ok() -> Response {
@@ -19,6 +26,12 @@ pub(crate) fn ok() -> Response {
 /// `{"result":"ok"}`, good for five seconds.
 pub(crate) fn ok_for_five_seconds() -> Response {
     (FIVE_SECONDS, Json(json!({"result": "ok"}))).into_response()
+}
+
+/// What was wanted, good for a minute.
+pub(crate) fn tagged(tagged: Tagged) -> Response {
+    let tags = tagged.tags.map(|tags| [(CACHE_TAG, tags)]);
+    (ONE_MINUTE, [(CONTENT_TYPE, "application/json")], tags, tagged.content).into_response()
 }
 
 /// Any JSON, not to be stored.

@@ -18,6 +18,8 @@ pub enum Endpoint {
     SimulateCpu,
     /// `/error/{status}`
     Error,
+    /// `/tagged`
+    Tagged,
     /// `/healthz`
     Health,
     /// Every path and method that is none of the others.
@@ -26,12 +28,13 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Endpoint; 7] = [
+    pub const ALL: [Endpoint; 8] = [
         Endpoint::Root,
         Endpoint::Cache,
         Endpoint::Timeout,
         Endpoint::SimulateCpu,
         Endpoint::Error,
+        Endpoint::Tagged,
         Endpoint::Health,
         Endpoint::Other,
     ];
@@ -44,6 +47,7 @@ impl Endpoint {
             Endpoint::Timeout => "/timeout",
             Endpoint::SimulateCpu => "/simulate-cpu",
             Endpoint::Error => "/error/{status}",
+            Endpoint::Tagged => "/tagged",
             Endpoint::Health => "/healthz",
             Endpoint::Other => "other",
         }

@@ -13,6 +13,7 @@ use axum::routing::get;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
+use crate::tagged::Wanted;
 use crate::{Counts, Endpoint, answer, span};
 
 /// What the seed's API takes for its pretended database call.
@@ -45,6 +46,7 @@ pub(crate) fn router(counts: Counts) -> Router {
         .route("/timeout", get(timeout))
         .route("/simulate-cpu", get(simulate_cpu))
         .route("/error/{status}", get(error))
+        .route("/tagged", get(tagged))
         .route("/healthz", get(health))
         .route("/stats", get(stats))
         .fallback(not_found)
@@ -99,6 +101,15 @@ async fn error(State(api): State<Api>, Path(status): Path<String>) -> Response {
     }
 }
 
+async fn tagged(State(api): State<Api>, query: Result<Query<Wanted>, QueryRejection>) -> Response {
+    api.counts.add(Endpoint::Tagged);
+    let wanted = query.map_err(|rejection| rejection.body_text());
+    match wanted.and_then(|Query(wanted)| wanted.check()) {
+        Ok(tagged) => answer::tagged(tagged),
+        Err(explanation) => answer::bad_request(&explanation),
+    }
+}
+
 async fn health(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Health);
     answer::ok()
@@ -115,7 +126,7 @@ async fn not_found(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Other);
     answer::refusal(
         StatusCode::NOT_FOUND,
-        "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /healthz and /stats",
+        "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /tagged?tags=&size=, /healthz and /stats",
     )
 }
 

@@ -10,6 +10,7 @@
 //! | `/timeout?t=2s` | the same after `t` (60 s at most), `no-store` |
 //! | `/simulate-cpu?t=500ms` | the same after keeping a core busy for `t` (10 s at most), `no-store` |
 //! | `/error/{status}` | that status (200 to 599), `no-store` |
+//! | `/tagged?tags=a,b&size=2000` | JSON of `size` bytes (1 MiB at most), `public, max-age=60`, `Cache-Tag: a,b` |
 //! | `/healthz` | `{"result":"ok"}` at once, `no-store` |
 //! | `/stats` | requests so far for each of these, `no-store`; not counted itself |
 
@@ -18,6 +19,7 @@ mod counts;
 mod endpoints;
 mod serve;
 mod span;
+mod tagged;
 
 pub use counts::{Counts, Endpoint};
 pub use serve::serve;

@@ -110,6 +110,18 @@ async fn errors_come_with_the_status_asked_for() {
 }
 
 #[tokio::test]
+async fn tags_and_sizes_are_those_asked_for() {
+    let api = start();
+    let (answer, _) = ask(api.address, "GET /tagged?tags=news,user-7&size=2000").await;
+    assert_answer(&answer, 200, "public, max-age=60", r#"{"filler":"xxx"#);
+    assert!(answer.contains("cache-tag: news,user-7\r\n"), "{answer}");
+    assert!(answer.contains("content-length: 2000\r\n"), "{answer}");
+    let (answer, _) = ask(api.address, "GET /tagged").await;
+    assert_answer(&answer, 200, "public, max-age=60", r#"{"filler":""}"#);
+    assert!(!answer.contains("cache-tag"), "{answer}");
+}
+
+#[tokio::test]
 async fn bad_parameters_are_explained() {
     let api = start();
     for (request_line, explanation) in [
@@ -118,6 +130,9 @@ async fn bad_parameters_are_explained() {
         ("GET /timeout?t=61s", "at most 60 s"),
         ("GET /timeout?t=1s&t=2s", "duplicate"),
         ("GET /simulate-cpu?t=11s", "at most 10 s"),
+        ("GET /tagged?size=1", "like ?size=2000"),
+        ("GET /tagged?size=1048577", "to 1048576"),
+        ("GET /tagged?tags=a%0d%0ab", "like ?tags=a,b"),
         ("GET /error/101", "200 to 599"),
         ("GET /error/600", "200 to 599"),
         ("GET /error/teapot", "200 to 599"),
