@@ -1,55 +1,131 @@
-//! Template: text with expressions in it.
+//! Template: text with expressions in it. Parsed by `plan`, written by `cache` and `server` for requests.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Context;
+use crate::compile::{Form, Known, compile};
+use crate::computed::{self, Computed};
+use crate::fault::{Fault, quoted};
+use crate::kind::Kind;
+use crate::scan::{Piece, pieces};
+use crate::slot::Slot;
 
-/// Why a text is no expression, for the person who wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// What is wrong.
-    pub cause: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-/// One expression, as it stands between `${` and `}`. Equal when written the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expression {
-    text: Arc<str>,
-}
-
-/// Text with expressions in it: `user-${path.id}`. Equal when written the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Text with expressions in it: `user-${path.id}`. `$${` stands for `${` itself. Equal when written the same and, where
+/// it reads the environment, when that holds the same.
+#[derive(Clone)]
 pub struct Template {
     text: Arc<str>,
+    parts: Arc<[Part]>,
+    environment: Vec<(Box<str>, Box<str>)>,
 }
 
-impl Expression {
-    /// Parses what stands between `${` and `}`. `names` are the segment names of the route that `path.…` may use;
-    /// `None` where no route is known, so that any name will do.
-    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        let _ = names;
-        Ok(Expression { text: text.into() })
-    }
-
-    /// Whether it holds: `true`, or a text that is not empty. What is missing or fails does not hold.
-    pub fn holds(&self, context: &Context<'_>) -> bool {
-        let _ = (context, &self.text);
-        false
-    }
+/// A part of a template.
+enum Part {
+    Literal(String),
+    Slot(Slot),
+    Computed(Arc<Computed>),
 }
 
 impl Template {
-    /// Parses a text with `${…}` in it, also with none.
+    /// Parses a text with `${…}` in it, also with none. `names` are the segment names of the route that `path.…` may
+    /// use; `None` where no route is known, so that any name will do.
     pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        let _ = names;
-        Ok(Template { text: text.into() })
+        Self::parse_with(text, &Known::new(names))
+    }
+
+    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+        let mut parts = Vec::new();
+        let mut environment = Vec::new();
+        for piece in pieces(text)? {
+            match piece {
+                Piece::Literal(literal) => push_literal(&mut parts, literal),
+                Piece::Expression(inner) => {
+                    let compiled = compile(inner, known)?;
+                    environment.extend(compiled.environment);
+                    match compiled.form {
+                        _ if matches!(compiled.kind, Kind::List | Kind::Map | Kind::Null) => {
+                            return Err(no_text(inner, compiled.kind.name()));
+                        }
+                        Form::Constant(value) => push_literal(&mut parts, &constant(inner, &value)?),
+                        Form::Slot(slot) => parts.push(Part::Slot(slot)),
+                        Form::Computed(computed) => parts.push(Part::Computed(computed)),
+                    }
+                }
+            }
+        }
+        Ok(Template { text: text.into(), parts: parts.into(), environment })
     }
 
     /// Appends the text for a request. False, and nothing appended, when a value in it is missing.
+    ///
+    /// Values come as they are, whatever bytes they hold: whoever puts several next to one another writes their lengths
+    /// too.
     pub fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
-        let _ = (context, out, &self.text);
-        false
+        let before = out.len();
+        let there = self.parts.iter().all(|part| match part {
+            Part::Literal(literal) => {
+                out.extend_from_slice(literal.as_bytes());
+                true
+            }
+            Part::Slot(slot) => slot.write(context, out),
+            Part::Computed(computed) => {
+                computed.value(context).is_some_and(|value| computed::write(&value, out))
+            }
+        });
+        if !there {
+            out.truncate(before);
+        }
+        there
+    }
+
+    /// The text as written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole text, where nothing in it depends on a request: `${env.TOKEN}`.
+    pub fn constant(&self) -> Option<&str> {
+        match &*self.parts {
+            [] => Some(""),
+            [Part::Literal(literal)] => Some(literal),
+            _ => None,
+        }
+    }
+}
+
+/// Joins it to the literal before it, so that a constant is one part.
+fn push_literal(parts: &mut Vec<Part>, literal: &str) {
+    match parts.last_mut() {
+        Some(Part::Literal(before)) => before.push_str(literal),
+        _ => parts.push(Part::Literal(literal.to_owned())),
+    }
+}
+
+fn constant(inner: &str, value: &cel::Value) -> Result<String, Fault> {
+    let mut out = Vec::new();
+    let written = computed::write(value, &mut out).then_some(out).and_then(|out| String::from_utf8(out).ok());
+    written.ok_or_else(|| no_text(inner, "no text"))
+}
+
+fn no_text(inner: &str, is: &str) -> Fault {
+    Fault::new(
+        format!("{} is {is}, which cannot be written", quoted(inner.trim())),
+        "write one that gives a text, a number, or true or false",
+    )
+}
+
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.environment == other.environment
+    }
+}
+
+impl Eq for Template {}
+
+/// Without the values of the environment, which may be secrets.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Template").field(&self.text).finish()
     }
 }

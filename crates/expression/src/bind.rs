@@ -1,0 +1,575 @@
+//! Bind: a parsed tree → the same tree with every access to the request made a variable, every `env.NAME` its value,
+//! every pattern compiled, and nothing in it that is unknown or can only fail.
+//!
+//! Called by `compile`. One walk from the leaves up, which works out the [`Kind`] of each part on its way.
+
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use http::HeaderName;
+use http::header::HOST;
+use regex::{Regex, RegexBuilder};
+
+use crate::compile::Known;
+use crate::computed::MATCHES;
+use crate::fault::{Fault, nearest, quoted};
+use crate::functions::{FUNCTIONS, Function};
+use crate::kind::Kind;
+use crate::slot::Slot;
+
+/// Parts of one expression, and how deep they may be nested: bounds what one evaluation costs.
+const MOST_PARTS: usize = 512;
+const DEEPEST: usize = 48;
+/// Elements of a list that `exists` and its like run over.
+const LONGEST_LIST: usize = 64;
+/// Bytes of a compiled pattern.
+const LARGEST_PATTERN: usize = 1024 * 1024;
+
+/// What an expression may ask about, and how it is written.
+pub(crate) const ROOTS: &[(&str, &str)] = &[
+    ("method", "method"),
+    ("scheme", "scheme"),
+    ("host", "host"),
+    ("url", "url"),
+    ("path", "path.NAME"),
+    ("query", "query.NAME"),
+    ("header", "header('Name')"),
+    ("cookie", "cookie.NAME"),
+    ("claim", "claim('sub')"),
+    ("env", "env.NAME"),
+];
+
+/// What the walk has found.
+pub(crate) struct Binder<'k> {
+    known: &'k Known<'k>,
+    /// What `@0`, `@1`, … stand for.
+    pub(crate) slots: Vec<Slot>,
+    /// What the second arguments of `@matches` stand for.
+    pub(crate) patterns: Vec<Regex>,
+    /// Variables of the environment that were read, and their values.
+    pub(crate) environment: Vec<(Box<str>, Box<str>)>,
+    /// Variables of the loop around the part that is looked at.
+    scope: Vec<String>,
+    parts: usize,
+}
+
+/// What an access to the request becomes.
+enum Access {
+    Value(Slot),
+    Present(Slot),
+    Text(String),
+}
+
+impl<'k> Binder<'k> {
+    pub(crate) fn new(known: &'k Known<'k>) -> Self {
+        Binder {
+            known,
+            slots: Vec::new(),
+            patterns: Vec::new(),
+            environment: Vec::new(),
+            scope: Vec::new(),
+            parts: 0,
+        }
+    }
+
+    /// Binds a part and everything below it.
+    pub(crate) fn bind(&mut self, part: &mut IdedExpr, depth: usize) -> Result<Kind, Fault> {
+        self.parts += 1;
+        if self.parts > MOST_PARTS {
+            return Err(Fault::new(
+                format!("the expression has more than {MOST_PARTS} parts"),
+                "write a shorter one",
+            ));
+        }
+        if depth > DEEPEST {
+            return Err(Fault::new(
+                format!("the expression is nested more than {DEEPEST} deep"),
+                "write a simpler one",
+            ));
+        }
+        if let Some(access) = self.access(&part.expr)? {
+            let (tree, kind) = self.accessed(access);
+            part.expr = tree;
+            return Ok(kind);
+        }
+        match &mut part.expr {
+            Expr::Literal(literal) => Ok(kind_of(literal)),
+            Expr::Ident(name) if self.scope.iter().any(|known| known == name) => Ok(Kind::Any),
+            Expr::Ident(name) => Err(unknown_name(name)),
+            Expr::Call(call) => self.call(call, depth),
+            Expr::List(list) => {
+                for element in &mut list.elements {
+                    self.bind(element, depth + 1)?;
+                }
+                Ok(Kind::List)
+            }
+            Expr::Map(map) => {
+                for entry in &mut map.entries {
+                    if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                        self.bind(&mut entry.key, depth + 1)?;
+                        self.bind(&mut entry.value, depth + 1)?;
+                    }
+                }
+                Ok(Kind::Map)
+            }
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension, depth),
+            Expr::Select(select) => {
+                let field = quoted(&select.field);
+                self.bind(&mut select.operand, depth + 1)?;
+                Err(Fault::new(
+                    format!("{field} is no part of what stands before it"),
+                    "write it without; only `path`, `query`, `cookie` and `env` have parts",
+                ))
+            }
+            Expr::Struct(_) | Expr::Unspecified => {
+                Err(Fault::new("an expression makes no messages", "write a text, a list or a map"))
+            }
+        }
+    }
+
+    /// The variable that reads a slot, or the constant.
+    fn accessed(&mut self, access: Access) -> (Expr, Kind) {
+        match access {
+            Access::Text(text) => (Expr::Literal(LiteralValue::String(text.into())), Kind::Text),
+            Access::Value(slot) => {
+                let kind = if matches!(slot, Slot::Claim(_)) { Kind::Any } else { Kind::Text };
+                (self.variable(slot), kind)
+            }
+            Access::Present(slot) => {
+                let value = IdedExpr { id: 0, expr: self.variable(slot) };
+                let null = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Null) };
+                let call = CallExpr {
+                    func_name: operators::NOT_EQUALS.to_owned(),
+                    target: None,
+                    args: vec![value, null],
+                };
+                (Expr::Call(call), Kind::Truth)
+            }
+        }
+    }
+
+    fn variable(&mut self, slot: Slot) -> Expr {
+        let at = self.slots.iter().position(|known| *known == slot).unwrap_or_else(|| {
+            self.slots.push(slot);
+            self.slots.len() - 1
+        });
+        Expr::Ident(format!("@{at}"))
+    }
+
+    /// Whether a part is an access to the request: `method`, `query.x`, `query['x']`, `query('x')`, `has(query.x)`,
+    /// `'x' in query`. Names are always written out: one that a client chooses would let it choose what is read.
+    fn access(&mut self, part: &Expr) -> Result<Option<Access>, Fault> {
+        match part {
+            Expr::Ident(name) => Ok(match name.as_str() {
+                "method" => Some(Access::Value(Slot::Method)),
+                "scheme" => Some(Access::Value(Slot::Scheme)),
+                "host" => Some(Access::Value(Slot::Host)),
+                "url" => Some(Access::Value(Slot::Url)),
+                _ => None,
+            }),
+            Expr::Select(select) => match &select.operand.expr {
+                Expr::Ident(root) if root == "env" => {
+                    Ok(Some(Access::Text(self.environment(&select.field)?)))
+                }
+                Expr::Ident(root) if matches!(root.as_str(), "query" | "cookie" | "path") => {
+                    let slot = self.slot(root, &select.field)?;
+                    Ok(Some(if select.test { Access::Present(slot) } else { Access::Value(slot) }))
+                }
+                Expr::Ident(root) if matches!(root.as_str(), "header" | "claim") => Err(Fault::new(
+                    format!("`{root}.{}` is not how a name is given to `{root}`", select.field),
+                    format!("write `{root}('{}')`", select.field),
+                )),
+                Expr::Ident(root) if is_root(root) => Err(Fault::new(
+                    format!("`{root}` is a text and has no part {}", quoted(&select.field)),
+                    format!("write `{root}`"),
+                )),
+                _ => Ok(None),
+            },
+            Expr::Call(CallExpr { func_name, target: None, args }) => match args.as_slice() {
+                [name] if matches!(func_name.as_str(), "header" | "query" | "cookie" | "claim" | "path") => {
+                    let Some(name) = text(name) else { return Ok(None) };
+                    self.slot(func_name, name).map(|slot| Some(Access::Value(slot)))
+                }
+                [IdedExpr { expr: Expr::Ident(root), .. }, name] if func_name == operators::INDEX => {
+                    match (root.as_str(), text(name)) {
+                        ("query" | "cookie" | "path", Some(name)) => {
+                            self.slot(root, name).map(|slot| Some(Access::Value(slot)))
+                        }
+                        _ => Ok(None),
+                    }
+                }
+                [name, IdedExpr { expr: Expr::Ident(root), .. }] if func_name == operators::IN => {
+                    match (root.as_str(), text(name)) {
+                        ("query" | "cookie" | "path" | "header", Some(name)) => {
+                            self.slot(root, name).map(|slot| Some(Access::Present(slot)))
+                        }
+                        _ => Ok(None),
+                    }
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    fn slot(&self, root: &str, name: &str) -> Result<Slot, Fault> {
+        match root {
+            "header" => match HeaderName::from_bytes(name.as_bytes()) {
+                Ok(name) if name == HOST => Ok(Slot::Authority),
+                Ok(name) => Ok(Slot::Header(name)),
+                Err(_) => Err(Fault::new(
+                    format!("{} is no name of a header field", quoted(name)),
+                    "write letters, digits and `-`, as in `header('X-User')`",
+                )),
+            },
+            "cookie" => match HeaderName::from_bytes(name.as_bytes()) {
+                // Both names are tokens (RFC 6265 §4.1.1).
+                Ok(_) => Ok(Slot::Cookie(name.into())),
+                Err(_) => Err(Fault::new(
+                    format!("{} is no name of a cookie", quoted(name)),
+                    "write letters, digits, `-` and `_`, as in `cookie('session-id')`",
+                )),
+            },
+            "claim" => Ok(Slot::Claim(name.into())),
+            "query" => Ok(Slot::Query(name.into())),
+            _ => self.segment(name),
+        }
+    }
+
+    fn segment(&self, name: &str) -> Result<Slot, Fault> {
+        let Some(names) = self.known.names else { return Ok(Slot::Path(name.into())) };
+        if names.contains(&name) {
+            return Ok(Slot::Path(name.into()));
+        }
+        let remedy = match nearest(name, names.iter().copied()) {
+            Some(meant) => format!("write `path.{meant}`"),
+            None if names.is_empty() => format!("write `{{{name}}}` for a segment in its `match`"),
+            None => {
+                let names: Vec<String> = names.iter().take(10).map(|name| format!("`{name}`")).collect();
+                format!("write one of {}", names.join(", "))
+            }
+        };
+        Err(Fault::new(format!("the route calls no segment of its path {}", quoted(name)), remedy))
+    }
+
+    fn environment(&mut self, name: &str) -> Result<String, Fault> {
+        match (self.known.environment)(name) {
+            Ok(value) => {
+                self.environment.push((name.into(), value.as_str().into()));
+                Ok(value)
+            }
+            Err(std::env::VarError::NotPresent) => Err(Fault::new(
+                format!("the environment has no variable {}", quoted(name)),
+                format!("start with `{name}=…` in the environment, or write the value itself"),
+            )),
+            Err(std::env::VarError::NotUnicode(_)) => Err(Fault::new(
+                format!("the variable {} of the environment is not UTF-8", quoted(name)),
+                "give it a value that is UTF-8",
+            )),
+        }
+    }
+
+    fn call(&mut self, call: &mut CallExpr, depth: usize) -> Result<Kind, Fault> {
+        let on = match &mut call.target {
+            Some(target) => Some(self.bind(target, depth + 1)?),
+            None => None,
+        };
+        if on.is_none() && is_root(&call.func_name) {
+            return Err(misused_root(&call.func_name));
+        }
+        let mut kinds = Vec::with_capacity(call.args.len());
+        for argument in &mut call.args {
+            kinds.push(self.bind(argument, depth + 1)?);
+        }
+        match (on, kinds.as_slice()) {
+            (None, [condition, yes, no]) if call.func_name == operators::CONDITIONAL => {
+                truth("? :", &[*condition])?;
+                Ok(yes.or(*no))
+            }
+            (None, [one]) if call.func_name == operators::LOGICAL_NOT => truth("!", &[*one]),
+            (None, [one]) if call.func_name == operators::NEGATE => arithmetic("-", *one, *one),
+            (None, [one, two]) => match operator(&call.func_name) {
+                Some(written) => binary(&call.func_name, written, *one, *two),
+                None => self.function(call, None, &kinds),
+            },
+            _ => self.function(call, on, &kinds),
+        }
+    }
+
+    fn function(&mut self, call: &mut CallExpr, on: Option<Kind>, takes: &[Kind]) -> Result<Kind, Fault> {
+        let name = call.func_name.as_str();
+        let named = || FUNCTIONS.iter().filter(|function| function.name == name);
+        let Some(function) =
+            named().find(|it| it.on.is_some() == on.is_some() && it.takes.len() == takes.len())
+        else {
+            return Err(match named().next() {
+                Some(function) => Fault::new(
+                    format!("{} is not used so", quoted(name)),
+                    format!("write it as in `{}`", function.example),
+                ),
+                None => unknown_function(name),
+            });
+        };
+        let wanted = function.on.into_iter().chain(function.takes.iter().copied());
+        for (given, allowed) in on.into_iter().chain(takes.iter().copied()).zip(wanted) {
+            if !allowed.iter().any(|kind| given == Kind::Any || given == *kind) {
+                return Err(Fault::new(
+                    format!("{} takes no such thing as {}", quoted(name), given.name()),
+                    format!("write it as in `{}`", function.example),
+                ));
+            }
+        }
+        if name == "matches" {
+            self.pattern(call, function)?;
+        }
+        Ok(function.gives)
+    }
+
+    /// `text.matches('pattern')` → `@matches(text, 0)`. CEL compiles patterns for every evaluation, and lets a request
+    /// be one; the regex crate matches in linear time, but compiling is not free.
+    fn pattern(&mut self, call: &mut CallExpr, function: &Function) -> Result<(), Fault> {
+        let pattern = call.args.pop();
+        let Some(pattern) = pattern.as_ref().and_then(text) else {
+            return Err(Fault::new(
+                "the pattern of `matches` is not written out",
+                format!("write it as in `{}`", function.example),
+            ));
+        };
+        let pattern = RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().map_err(|error| {
+            let error = error.to_string();
+            // The last line says what is wrong; those before it show the pattern.
+            let why = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Fault::new(
+                format!("the pattern of `matches` is no regular expression: {why}"),
+                format!("write it as in `{}`", function.example),
+            )
+        })?;
+        let at = i64::try_from(self.patterns.len()).expect("there are fewer patterns than parts");
+        self.patterns.push(pattern);
+        let text = call.target.take().map(|target| *target).or_else(|| call.args.pop());
+        let at = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Int(at.into())) };
+        call.func_name = MATCHES.to_owned();
+        call.args = text.into_iter().chain([at]).collect();
+        Ok(())
+    }
+
+    /// `exists`, `all`, `exists_one`, `map` and `filter`: over lists that are written out or bounded, and not inside one
+    /// another, so that no expression runs longer than its own length squared.
+    fn comprehension(&mut self, it: &mut ComprehensionExpr, depth: usize) -> Result<Kind, Fault> {
+        if !self.scope.is_empty() {
+            return Err(Fault::new(
+                "`exists`, `all`, `map` or `filter` stands inside another one",
+                "write one of them, with `in [...]` for the other",
+            ));
+        }
+        let variables = [Some(it.iter_var.clone()), it.iter_var2.clone(), Some(it.accu_var.clone())];
+        if let Some(taken) = variables.iter().flatten().find(|name| is_root(name)) {
+            return Err(Fault::new(
+                format!("{} already means something", quoted(taken)),
+                "write another name for the variable",
+            ));
+        }
+        self.bind(&mut it.iter_range, depth + 1)?;
+        let bounded = match &it.iter_range.expr {
+            Expr::List(list) => list.elements.len() <= LONGEST_LIST,
+            // Only a claim is a list, and `slot` bounds it.
+            Expr::Ident(_) => true,
+            _ => false,
+        };
+        if !bounded {
+            return Err(Fault::new(
+                format!(
+                    "`exists`, `all`, `map` and `filter` run over lists of at most {LONGEST_LIST} written out"
+                ),
+                "write it as in `['a', 'b'].exists(word, url.contains(word))`",
+            ));
+        }
+        let start = self.bind(&mut it.accu_init, depth + 1)?;
+        self.scope = variables.into_iter().flatten().collect();
+        let step = self.bind(&mut it.loop_step, depth + 1);
+        self.scope.clear();
+        step?;
+        // A number is the count of `exists_one`, which gives whether it is one.
+        Ok(if start == Kind::List { Kind::List } else { Kind::Truth })
+    }
+}
+
+fn is_root(name: &str) -> bool {
+    ROOTS.iter().any(|(root, _)| *root == name)
+}
+
+/// The text of a literal.
+fn text(part: &IdedExpr) -> Option<&str> {
+    match &part.expr {
+        Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),
+        _ => None,
+    }
+}
+
+fn kind_of(literal: &LiteralValue) -> Kind {
+    match literal {
+        LiteralValue::Boolean(_) => Kind::Truth,
+        LiteralValue::Bytes(_) => Kind::Any,
+        LiteralValue::Double(_) => Kind::Double,
+        LiteralValue::Int(_) => Kind::Int,
+        LiteralValue::Null => Kind::Null,
+        LiteralValue::String(_) => Kind::Text,
+        LiteralValue::UInt(_) => Kind::Uint,
+    }
+}
+
+/// How an operator with two sides is written.
+fn operator(name: &str) -> Option<&'static str> {
+    Some(match name {
+        operators::LOGICAL_AND => "&&",
+        operators::LOGICAL_OR => "||",
+        operators::EQUALS => "==",
+        operators::NOT_EQUALS => "!=",
+        operators::LESS => "<",
+        operators::LESS_EQUALS => "<=",
+        operators::GREATER => ">",
+        operators::GREATER_EQUALS => ">=",
+        operators::ADD => "+",
+        operators::SUBSTRACT => "-",
+        operators::MULTIPLY => "*",
+        operators::DIVIDE => "/",
+        operators::MODULO => "%",
+        operators::INDEX => "[…]",
+        operators::IN => "in",
+        _ => return None,
+    })
+}
+
+fn binary(name: &str, written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
+    match name {
+        operators::LOGICAL_AND | operators::LOGICAL_OR => truth(written, &[one, two]),
+        operators::EQUALS | operators::NOT_EQUALS if one.comparable(two) => Ok(Kind::Truth),
+        operators::EQUALS | operators::NOT_EQUALS => Err(unequal(written, one, two)),
+        operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS => {
+            ordered(written, one, two)
+        }
+        operators::INDEX => match one {
+            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Any),
+            _ => Err(Fault::new(
+                format!("`[…]` takes something out of a list or a map, not out of {}", one.name()),
+                "write `substring(0, 1)` for a part of a text",
+            )),
+        },
+        operators::IN => match two {
+            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Truth),
+            _ => Err(Fault::new(
+                format!("`in` looks into a list or a map, not into {}", two.name()),
+                "write it as in `host in ['a.example', 'b.example']`, or `contains` for a part of a text",
+            )),
+        },
+        operators::ADD if one == Kind::List && two == Kind::List => Ok(Kind::List),
+        operators::ADD if matches!((one, two), (Kind::Any | Kind::Text, Kind::Any | Kind::Text)) => {
+            Ok(if one == two { one } else { Kind::Any })
+        }
+        operators::ADD if one == Kind::Text || two == Kind::Text => Err(Fault::new(
+            format!("`+` does not join {} and {}", one.name(), two.name()),
+            "write `string(…)` around what is no text",
+        )),
+        _ => arithmetic(written, one, two),
+    }
+}
+
+fn truth(written: &str, kinds: &[Kind]) -> Result<Kind, Fault> {
+    match kinds.iter().find(|kind| !kind.may_be(Kind::Truth)) {
+        None => Ok(Kind::Truth),
+        Some(kind) => Err(Fault::new(
+            format!("`{written}` needs true or false and gets {}", kind.name()),
+            if kind.is_number() {
+                "compare it, as in `size(url) > 100`"
+            } else {
+                "compare it, as in `header('X-User') != null`"
+            },
+        )),
+    }
+}
+
+fn unequal(written: &str, one: Kind, two: Kind) -> Fault {
+    let remedy = match (one, two) {
+        (Kind::Text, other) | (other, Kind::Text) if other.is_number() => {
+            "write the number as a text, `'1'`, or make one of the text, `int(query.page)`"
+        }
+        (Kind::Text, Kind::Truth) | (Kind::Truth, Kind::Text) => "write `'true'`: a request holds texts",
+        _ => "compare things of one kind",
+    };
+    Fault::new(
+        format!("`{written}` compares {} with {}, which are never equal", one.name(), two.name()),
+        remedy,
+    )
+}
+
+fn ordered(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
+    let orderable = |kind: Kind| kind == Kind::Any || kind == Kind::Text || kind.is_number();
+    if orderable(one) && orderable(two) && (two == Kind::Any || one.may_be(two)) {
+        return Ok(Kind::Truth);
+    }
+    Err(Fault::new(
+        format!("`{written}` cannot order {} and {}", one.name(), two.name()),
+        "write it as in `int(query.page) > 3`",
+    ))
+}
+
+fn arithmetic(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
+    match (one, two) {
+        (one, two) if one == two && one.is_number() => Ok(one),
+        (Kind::Any, other) | (other, Kind::Any) if other == Kind::Any || other.is_number() => Ok(other),
+        (one, two) if one.is_number() && two.is_number() => Err(Fault::new(
+            format!("`{written}` takes numbers of one kind: whole, whole and marked `u`, or with a fraction"),
+            "write `int(…)` or `double(…)` around one of them",
+        )),
+        _ => {
+            let wrong = if one.is_number() { two } else { one };
+            Err(Fault::new(
+                format!("`{written}` needs numbers and gets {}", wrong.name()),
+                "write it as in `int(query.page) + 1`",
+            ))
+        }
+    }
+}
+
+fn misused_root(root: &str) -> Fault {
+    let written = ROOTS.iter().find(|(known, _)| *known == root).map_or(root, |(_, written)| written);
+    Fault::new(format!("{} is not used so", quoted(root)), format!("write `{written}`, with the name written out"))
+}
+
+fn unknown_name(name: &str) -> Fault {
+    if is_root(name) {
+        return match name {
+            "path" => Fault::new(
+                "`path` alone is no value",
+                "write `path.NAME` for a segment that the route names, or `url` for path and query",
+            ),
+            _ => misused_root(name),
+        };
+    }
+    let remedy = match nearest(name, ROOTS.iter().map(|(root, _)| *root)) {
+        Some(meant) => {
+            let written = ROOTS.iter().find(|(root, _)| *root == meant).map_or(meant, |(_, written)| written);
+            format!("write `{written}`")
+        }
+        None => {
+            let roots: Vec<String> = ROOTS.iter().map(|(_, written)| format!("`{written}`")).collect();
+            format!("write one of {}, or `'{name}'` for the word itself", roots.join(", "))
+        }
+    };
+    Fault::new(format!("{} is not known", quoted(name)), remedy)
+}
+
+fn unknown_function(name: &str) -> Fault {
+    let functions = FUNCTIONS.iter().map(|function| (function.name, function.example));
+    let known = || ROOTS.iter().copied().chain(functions.clone());
+    let remedy = match nearest(name, known().map(|(known, _)| known)) {
+        Some(meant) => {
+            let example = known().find(|(known, _)| *known == meant).map_or(meant, |(_, example)| example);
+            format!("write it as in `{example}`")
+        }
+        None => {
+            let mut names: Vec<String> = functions.map(|(name, _)| format!("`{name}`")).collect();
+            names.dedup();
+            format!("there are {}", names.join(", "))
+        }
+    };
+    Fault::new(format!("{} is no function", quoted(name)), remedy)
+}

@@ -1,0 +1,78 @@
+//! Expression: one `${…}` that is asked whether it holds. Parsed by `plan`, asked by `cache` for requests.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::compile::{Compiled, Form, Known, compile};
+use crate::computed;
+use crate::fault::{Fault, quoted};
+use crate::kind::Kind;
+use crate::scan::{Piece, pieces};
+use crate::Context;
+
+/// One expression, as it stands between `${` and `}`. Equal when written the same and, where it reads the environment,
+/// when that holds the same.
+#[derive(Clone)]
+pub struct Expression {
+    text: Arc<str>,
+    compiled: Compiled,
+}
+
+impl Expression {
+    /// Parses what stands between `${` and `}`. `names` are the segment names of the route that `path.…` may use;
+    /// `None` where no route is known, so that any name will do.
+    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
+        Self::parse_with(text, &Known::new(names))
+    }
+
+    /// Parses a text that is one `${…}` and nothing else.
+    pub fn parse_braced(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
+        match pieces(text)?.as_slice() {
+            [Piece::Expression(inner)] => Self::parse(inner, names),
+            _ => Err(Fault::new(
+                format!("{} is not one expression", quoted(text)),
+                "write one `${…}` and nothing before or behind it",
+            )),
+        }
+    }
+
+    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+        let compiled = compile(text, known)?;
+        match compiled.kind {
+            Kind::Text | Kind::Truth | Kind::Any => Ok(Expression { text: text.trim().into(), compiled }),
+            kind => Err(Fault::new(
+                format!("{} is {}, and neither holds nor does not", quoted(text.trim()), kind.name()),
+                "compare it, as in `size(url) > 100`",
+            )),
+        }
+    }
+
+    /// Whether it holds: `true`, or a text that is not empty. What is missing or fails does not hold.
+    pub fn holds(&self, context: &Context<'_>) -> bool {
+        match &self.compiled.form {
+            Form::Constant(value) => computed::holds(value),
+            Form::Slot(slot) => slot.holds(context),
+            Form::Computed(computed) => computed.value(context).is_some_and(|value| computed::holds(&value)),
+        }
+    }
+
+    /// The expression as written, without `${` and `}`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.compiled.environment == other.compiled.environment
+    }
+}
+
+impl Eq for Expression {}
+
+/// Without the values of the environment, which may be secrets.
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Expression").field(&self.text).finish()
+    }
+}

@@ -1,0 +1,182 @@
+//! Slot: one thing a request may hold, such as `header('X-User')`.
+//!
+//! Made by `bind` when an expression is parsed; read for requests by `template` and `expression`, without allocating
+//! except for claims, and by `computed` as a value of the interpreter.
+
+use cel::Value;
+use http::header::{COOKIE, HeaderName};
+use message::Fields;
+use serde_json::Value as Json;
+
+use crate::Context;
+use crate::claim;
+use crate::decode::{self, Coding};
+
+/// Elements of a list in a claim; longer lists count as missing, so that no request decides how long a loop runs.
+const LONGEST_LIST: usize = 64;
+
+/// One thing a request may hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// All lines of a field, joined with a comma as RFC 9110 §5.2 says: taking the first alone would let a client show
+    /// us one value and an origin that reads the last another.
+    Header(HeaderName),
+    /// `Host`: host and port, normalised. It is not among a request's fields.
+    Authority,
+    /// The first cookie of that name, as sent.
+    Cookie(Box<str>),
+    /// The first parameter of that name, decoded.
+    Query(Box<str>),
+    /// The segment of the path that the route calls so, decoded.
+    Path(Box<str>),
+    /// A claim of the bearer token, not verified.
+    Claim(Box<str>),
+    /// The method.
+    Method,
+    /// `http` or `https`.
+    Scheme,
+    /// The host, without the port.
+    Host,
+    /// Path and query as sent.
+    Url,
+}
+
+impl Slot {
+    /// Appends its text. False, and nothing appended, when the request has no such thing.
+    pub(crate) fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+        match self {
+            Slot::Header(name) => write_lines(context.request.fields, name, out),
+            Slot::Claim(name) => match claim::find(context.request.fields, name) {
+                Some(Json::String(text)) => {
+                    out.extend_from_slice(text.as_bytes());
+                    true
+                }
+                Some(Json::Number(number)) => {
+                    out.extend_from_slice(number.to_string().as_bytes());
+                    true
+                }
+                Some(Json::Bool(truth)) => {
+                    out.extend_from_slice(truth.to_string().as_bytes());
+                    true
+                }
+                Some(Json::Null | Json::Array(_) | Json::Object(_)) | None => false,
+            },
+            _ => match self.raw(context) {
+                Some((raw, coding)) => {
+                    decode::write(raw, coding, out);
+                    true
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// Whether it is there and neither empty nor `false`.
+    pub(crate) fn holds(&self, context: &Context<'_>) -> bool {
+        match self {
+            Slot::Header(name) => {
+                let mut lines = context.request.fields.all(name);
+                // Two empty lines joined are a comma.
+                lines.next().is_some_and(|line| !line.is_empty() || lines.next().is_some())
+            }
+            Slot::Claim(name) => match claim::find(context.request.fields, name) {
+                Some(Json::Bool(truth)) => truth,
+                Some(Json::String(text)) => !text.is_empty(),
+                _ => false,
+            },
+            _ => self.raw(context).is_some_and(|(raw, _)| !raw.is_empty()),
+        }
+    }
+
+    /// As the interpreter sees it. What is missing is null; text that is not UTF-8 is bytes, which equal no text and
+    /// have no text functions: read leniently, two values would become one.
+    pub(crate) fn value(&self, context: &Context<'_>) -> Value {
+        if let Slot::Claim(name) = self {
+            return claim::find(context.request.fields, name).and_then(claimed).unwrap_or(Value::Null);
+        }
+        let mut bytes = Vec::new();
+        if !self.write(context, &mut bytes) {
+            return Value::Null;
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Value::String(text.into()),
+            Err(error) => Value::Bytes(error.into_bytes().into()),
+        }
+    }
+
+    /// The bytes as sent, for all but fields and claims.
+    fn raw<'a>(&self, context: &Context<'a>) -> Option<(&'a [u8], Coding)> {
+        let request = context.request;
+        match self {
+            Slot::Header(_) | Slot::Claim(_) => None,
+            Slot::Authority => Some((request.authority.as_bytes(), Coding::Plain)),
+            Slot::Cookie(name) => Some((cookie(request.fields, name)?, Coding::Plain)),
+            Slot::Query(name) => Some((parameter(request.query()?, name)?, Coding::Form)),
+            Slot::Path(name) => Some((segment(request.path(), context.names, name)?, Coding::Percent)),
+            Slot::Method => Some((request.method.as_str().as_bytes(), Coding::Plain)),
+            Slot::Scheme => Some((request.scheme.as_str().as_bytes(), Coding::Plain)),
+            Slot::Host => Some((request.host().as_bytes(), Coding::Plain)),
+            Slot::Url => Some((request.target.as_bytes(), Coding::Plain)),
+        }
+    }
+}
+
+fn write_lines(fields: Fields<'_>, name: &HeaderName, out: &mut Vec<u8>) -> bool {
+    // HTTP/2 may cut `Cookie` into lines (RFC 9113 §8.2.3), which a comma would spoil.
+    let between: &[u8] = if *name == COOKIE { b"; " } else { b", " };
+    let mut lines = fields.all(name);
+    let Some(first) = lines.next() else { return false };
+    out.extend_from_slice(first);
+    for line in lines {
+        out.extend_from_slice(between);
+        out.extend_from_slice(line);
+    }
+    true
+}
+
+/// The value of a cookie; of several of that name the first, as most servers read it.
+fn cookie<'a>(fields: Fields<'a>, name: &str) -> Option<&'a [u8]> {
+    fields
+        .all(&COOKIE)
+        .flat_map(|line| line.split(|byte| *byte == b';'))
+        .find_map(|pair| pair.trim_ascii().strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
+/// The value of a parameter, still encoded; of several the first. `?a` is an empty `a`.
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a [u8]> {
+    query.as_bytes().split(|byte| *byte == b'&').find_map(|pair| {
+        let equals = pair.iter().position(|byte| *byte == b'=');
+        let (key, value) = equals.map_or((pair, &[][..]), |at| (&pair[..at], &pair[at + 1..]));
+        // `&&` holds no parameter, not one without a name.
+        (!pair.is_empty() && decode::decoded(key, Coding::Form).eq(name.bytes())).then_some(value)
+    })
+}
+
+/// The segment that the route calls `name`, still encoded.
+fn segment<'a>(path: &'a str, names: &[Option<Box<str>>], name: &str) -> Option<&'a [u8]> {
+    let at = names.iter().position(|known| known.as_deref() == Some(name))?;
+    path.strip_prefix('/')?.split('/').nth(at).map(str::as_bytes)
+}
+
+/// A claim as the interpreter sees it: texts, numbers, `true` and `false`, and short lists of them.
+fn claimed(claim: Json) -> Option<Value> {
+    match claim {
+        Json::Array(elements) if elements.len() <= LONGEST_LIST => {
+            Some(Value::List(elements.into_iter().map(single).collect::<Option<Vec<_>>>()?.into()))
+        }
+        other => single(other),
+    }
+}
+
+fn single(claim: Json) -> Option<Value> {
+    match claim {
+        Json::String(text) => Some(Value::String(text.into())),
+        Json::Bool(truth) => Some(Value::Bool(truth)),
+        Json::Number(number) => number
+            .as_i64()
+            .map(Value::Int)
+            .or_else(|| number.as_u64().map(Value::UInt))
+            .or_else(|| number.as_f64().map(Value::Float)),
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    }
+}
