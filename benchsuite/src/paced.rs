@@ -104,3 +104,24 @@ pub(crate) fn latencies(all: &[Timed], from: Instant, to: Instant) -> Result<Lat
     let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
     Ok(Latencies { p50: at(50), p99: at(99), most: at(100) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_those_of_the_time_asked_for_and_only_of_hits() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let timed = |number: u64| Timed {
+            due: at(number),
+            latency: Duration::from_micros(number),
+            hit: number < 300,
+        };
+        let all: Vec<Timed> = (0..400).map(timed).collect();
+        let Ok(some) = latencies(&all, at(100), at(300)) else { panic!("all of them are hits") };
+        assert_eq!([some.p50, some.p99, some.most].map(|time| time.as_micros()), [200, 298, 299]);
+        assert!(latencies(&all, at(200), at(400)).is_err());
+        assert!(latencies(&all, at(500), at(600)).is_err());
+    }
+}

@@ -234,3 +234,17 @@ fn of_hits(purged: &Purged, hits: &[Timed]) -> Result<Vec<Outcome>> {
     }
     Ok(outcomes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::tags;
+
+    #[test]
+    fn one_in_ten_is_hot_and_the_load_asks_for_none_of_them() {
+        let is_hot = |target: &str| tags(target).split(", ").any(|tag| tag == "hot");
+        assert_eq!((0..ENTRIES).filter(|number| is_hot(&format!("/entry/{number}"))).count(), HOT);
+        assert!((0..HOT).all(|number| is_hot(&hot(number))));
+        assert!(!(0..ENTRIES).any(|number| is_hot(&cold(number))));
+    }
+}
