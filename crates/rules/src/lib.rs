@@ -30,6 +30,7 @@ mod quality;
 pub mod query;
 pub mod range;
 pub mod seconds;
+mod static_type;
 pub mod status;
 pub mod storable;
 pub mod tags;

@@ -90,14 +90,17 @@ impl NotStored {
             }
             NotStored::Authorization => {
                 "the request carries Authorization and the answer says neither public, s-maxage nor \
-                 must-revalidate (RFC 9111 §3.5)"
+                 must-revalidate (RFC 9111 §3.5), or `mode: force` overrules what it says"
             }
             NotStored::Cookie => {
-                "the request carries Cookie and the answer says neither public, s-maxage nor must-revalidate, \
-                 so it may be one user's alone"
+                "the request carries Cookie and the answer says neither public, s-maxage nor must-revalidate (or \
+                 `mode: force` overrules what it says), so it may be one user's alone; cookies in `key.cookies` \
+                 do not count"
             }
             NotStored::SetCookie => "the answer sets a cookie, which is one user's alone (RFC 9111 §7.3)",
-            NotStored::NoLifetime => "the answer states no lifetime and none is configured (RFC 9111 §4.2)",
+            NotStored::NoLifetime => {
+                "the answer states no lifetime and none is configured for its status and type (RFC 9111 §4.2)"
+            }
             NotStored::NothingToReuse => {
                 "the answer is stale at once and has no validator to ask again with (RFC 9111 §4.3.1)"
             }

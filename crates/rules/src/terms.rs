@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
+use http::header::SET_COOKIE;
 use message::Timestamp;
 
 use crate::{
-    Exchange, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, age, etag, freshness, seconds,
-    status,
+    Exchange, Mode, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, age, etag, freshness,
+    seconds, status,
 };
 
 /// How long an entry that can be validated is worth keeping after it went stale.
@@ -45,13 +45,13 @@ impl Rules {
     /// `stale_if_error` was stated or configured, so it bounds disconnected use as well.
     const ERROR_WINDOW_KNOWN: u8 = 16;
 
-    fn of(directives: &ResponseDirectives, policy: &Policy) -> Self {
+    fn of(exchange: &Exchange<'_>, directives: &ResponseDirectives, policy: &Policy) -> Self {
         let mut rules = 0;
         let mut set = |rule: u8, holds: bool| rules |= if holds { rule } else { 0 };
         set(Rules::ALWAYS_VALIDATE, directives.always_validate());
         set(Rules::NEVER_STALE, directives.must_revalidate || directives.proxy_revalidate);
         set(Rules::STALE_AS_STATED, directives.s_maxage.is_some());
-        set(Rules::SHARED_WITH_AUTHORIZED, allows_authorized(directives));
+        set(Rules::SHARED_WITH_AUTHORIZED, exchange.personal || allows_authorized(directives));
         set(
             Rules::ERROR_WINDOW_KNOWN,
             directives.stale_if_error.is_some() || !policy.stale_if_error.is_zero(),
@@ -140,15 +140,17 @@ impl Terms {
     }
 
     fn of_final(exchange: &Exchange<'_>, policy: &Policy) -> Result<Terms, NotStored> {
-        let directives = ResponseDirectives::of(exchange.response, &policy.targeted);
+        let said = ResponseDirectives::of(exchange.response, &policy.targeted);
         check_kind(exchange)?;
-        check_forbidden(exchange, &directives, policy)?;
-        check_shared(exchange, &directives, policy)?;
-        let lifetime = match freshness::lifetime(exchange, &directives, policy) {
-            Some(lifetime) => lifetime,
+        check_forbidden(exchange, &said, policy)?;
+        check_shared(exchange, &said, policy)?;
+        let lifetime = freshness::lifetime(exchange, &said, policy);
+        let heeded = if policy.forces(exchange) { ResponseDirectives::default() } else { said };
+        let lifetime = match lifetime {
+            Some((lifetime, _)) => lifetime,
             // Without a lifetime, but the origin says itself how to go about it: keep it and ask each time.
-            None if directives.always_validate()
-                && status::may_get_a_lifetime(exchange.status, directives.public) =>
+            None if heeded.always_validate()
+                && status::may_get_a_lifetime(exchange.status, heeded.public) =>
             {
                 Duration::ZERO
             }
@@ -159,12 +161,12 @@ impl Terms {
             initial_age: seconds::millis(age::initial(exchange)),
             lifetime: seconds::millis(lifetime),
             stale_while_revalidate: window(
-                &directives,
-                directives.stale_while_revalidate,
+                &heeded,
+                heeded.stale_while_revalidate,
                 policy.stale_while_revalidate,
             ),
-            stale_if_error: window(&directives, directives.stale_if_error, policy.stale_if_error),
-            rules: Rules::of(&directives, policy),
+            stale_if_error: window(&heeded, heeded.stale_if_error, policy.stale_if_error),
+            rules: Rules::of(exchange, &heeded, policy),
         };
         if terms.can_be_reused() || etag::has_validator(exchange.response) {
             Ok(terms)
@@ -198,6 +200,38 @@ impl Terms {
     /// `response_is_fresh` (RFC 9111 §4.2). Says nothing on whether `no-cache` demands validation all the same.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.age_millis(now) < self.lifetime
+    }
+
+    /// How much of the freshness it arrived with is left, from 1 to 0: for refreshing it early.
+    ///
+    /// Not of the whole lifetime: an answer that comes out of another cache with most of its lifetime gone would be
+    /// refreshed at once, and again, and would come back as old as before.
+    pub fn fresh_share_left(&self, now: Timestamp) -> f64 {
+        let on_arrival = self.lifetime.saturating_sub(self.initial_age);
+        let left = self.lifetime.saturating_sub(self.age_millis(now));
+        if on_arrival == 0 {
+            return 0.0;
+        }
+        Duration::from_millis(left).as_secs_f64() / Duration::from_millis(on_arrival).as_secs_f64()
+    }
+
+    /// With this share, from 0 to 1, taken off the freshness it arrived with, so that what was stored together does not
+    /// go stale together. Never all of it: what arrived fresh stays fresh for a millisecond at least.
+    #[must_use]
+    pub fn shortened(self, share: f64) -> Self {
+        let on_arrival = self.lifetime.saturating_sub(self.initial_age);
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        let off = Duration::from_millis(on_arrival).mul_f64(share).as_millis();
+        let most = on_arrival.saturating_sub(1);
+        let off = u64::try_from(off).map_or(most, |off| off.min(most));
+        Terms { lifetime: self.lifetime - off, ..self }
+    }
+
+    /// Stale from `at` on, as if its lifetime had been over then; what was stale by then stays as stale as it is. All
+    /// else holds as before: windows count from `at`, and who must revalidate still must.
+    #[must_use]
+    pub fn softened(self, at: Timestamp) -> Self {
+        Terms { lifetime: self.lifetime.min(self.age_millis(at)), ..self }
     }
 
     /// When the answer had arrived.
@@ -327,18 +361,11 @@ fn check_forbidden(
     directives: &ResponseDirectives,
     policy: &Policy,
 ) -> Result<(), NotStored> {
-    if policy.client_directives && RequestDirectives::of(exchange.request).no_store {
+    if policy.heeds_clients() && RequestDirectives::of(exchange.request).no_store {
         return Err(NotStored::RequestNoStore);
     }
-    let understood = exchange.status == StatusCode::PARTIAL_CONTENT || status::is_understood(exchange.status);
-    if directives.must_understand && !understood {
-        return Err(NotStored::StatusNotUnderstood);
-    }
-    if directives.no_store && !directives.must_understand {
-        return Err(NotStored::NoStore);
-    }
-    if directives.all_private() {
-        return Err(NotStored::Private);
+    if !policy.forces(exchange) {
+        check_stated(exchange, directives)?;
     }
     if Vary::of(exchange.response) == Vary::Star {
         return Err(NotStored::VaryStar);
@@ -346,23 +373,43 @@ fn check_forbidden(
     Ok(())
 }
 
-/// What must not be shared unless the answer says so.
+/// What the answer itself forbids.
+fn check_stated(exchange: &Exchange<'_>, directives: &ResponseDirectives) -> Result<(), NotStored> {
+    let understood = exchange.status == StatusCode::PARTIAL_CONTENT || status::is_understood(exchange.status);
+    if directives.must_understand && !understood {
+        return Err(NotStored::StatusNotUnderstood);
+    }
+    if directives.no_store && !directives.must_understand {
+        return Err(NotStored::NoStore);
+    }
+    if directives.all_private() && !exchange.personal {
+        return Err(NotStored::Private);
+    }
+    Ok(())
+}
+
+/// What must not be shared unless the answer says so. Where the policy forces no answer can say so: the `must-revalidate`
+/// beside a `private` that is overruled was never meant as leave to share it.
 fn check_shared(
     exchange: &Exchange<'_>,
     directives: &ResponseDirectives,
     policy: &Policy,
 ) -> Result<(), NotStored> {
-    if exchange.request.has(&AUTHORIZATION) && !allows_authorized(directives) {
+    let forces = policy.mode == Mode::Force;
+    let says_shared = !forces && allows_authorized(directives);
+    if Policy::has_unkeyed_credentials(exchange) && !says_shared {
         return Err(NotStored::Authorization);
     }
     // The RFC does not speak of cookies. But whoever sends one may be getting an answer of their own, and only the
     // origin knows: it must have said that it thought of shared caches.
-    let meant_for_caches = directives.targeted && freshness::stated(exchange, directives).is_some();
-    if exchange.request.has(&COOKIE) && !allows_authorized(directives) && !meant_for_caches {
+    let meant_for_caches =
+        !forces && directives.targeted && freshness::stated(exchange, directives).is_some();
+    if policy.has_unkeyed_cookies(exchange) && !says_shared && !meant_for_caches {
         return Err(NotStored::Cookie);
     }
     let stripped = directives.unshared_fields().any(|name| *name == SET_COOKIE);
-    if exchange.response.contains_key(SET_COOKIE) && !policy.store_set_cookie && !stripped {
+    let may_set_cookies = policy.store_set_cookie && !forces && !exchange.personal;
+    if exchange.response.contains_key(SET_COOKIE) && !may_set_cookies && !stripped {
         return Err(NotStored::SetCookie);
     }
     Ok(())
