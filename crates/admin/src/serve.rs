@@ -9,12 +9,15 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::Admin;
 use crate::answers::router;
@@ -25,7 +28,7 @@ const CONNECTIONS: usize = 64;
 /// From the accept to the end of the request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// From the accept to the end of the answer.
+/// From the accept to the end of the answer, unless whoever answers [extends](Deadline::extend) it.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Bytes and fields of a request's head.
@@ -71,18 +74,53 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
+/// When a connection is cut off.
+#[derive(Clone, Debug)]
+pub(crate) struct Deadline(watch::Sender<Instant>);
+
+impl Deadline {
+    fn new() -> Self {
+        Deadline(watch::Sender::new(Instant::now() + CONNECTION_TIMEOUT))
+    }
+
+    /// The answer may take so long from now.
+    pub(crate) fn extend(&self, time: Duration) {
+        self.0.send_replace(Instant::now() + time);
+    }
+
+    async fn passed(&self) {
+        loop {
+            let deadline = *self.0.borrow();
+            sleep_until(deadline).await;
+            if *self.0.borrow() <= deadline {
+                return;
+            }
+        }
+    }
+}
+
 async fn answer(stream: TcpStream, router: Router) {
     let peer = stream.peer_addr().ok();
+    let deadline = Deadline::new();
+    let extensible = deadline.clone();
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(extensible.clone());
+        router.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .keep_alive(false)
         .header_read_timeout(HEAD_TIMEOUT)
         .max_headers(HEAD_FIELDS)
         .max_buf_size(HEAD_SIZE)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    match timeout(CONNECTION_TIMEOUT, connection).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::debug!(%error, ?peer, "admin connection failed"),
-        Err(_) => tracing::debug!(?peer, "admin connection took too long"),
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        served = connection => {
+            if let Err(error) = served {
+                tracing::debug!(%error, ?peer, "admin connection failed");
+            }
+        }
+        () = deadline.passed() => tracing::debug!(?peer, "admin connection took too long"),
     }
 }

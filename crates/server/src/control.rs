@@ -1,10 +1,11 @@
 //! Control: starts the cores, reloads on a changed file or SIGHUP, drains on SIGTERM. Runs on the main thread.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use admin::{Admin, Check, Readiness};
+use admin::{Access, Admin, Check, Readiness};
 use cache::Store;
 use listener::{Acceptor, Gate};
 use message::Clock;
@@ -14,11 +15,14 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{AbortHandle, spawn_local};
 
+use crate::backstage::Backstage;
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
 use crate::open_files;
+use crate::recent::Recent;
 use crate::running::Running;
 use crate::sockets::Sockets;
+use crate::sweeping::sweep;
 use crate::watch::Watch;
 
 /// Told of every address as soon as it is listened on.
@@ -85,6 +89,10 @@ struct Control<'a> {
     sockets: Sockets,
     readiness: Arc<Readiness>,
     admin: Option<SocketAddr>,
+    /// Who may control the cache; `None`: there is no admin port.
+    access: Option<Arc<Access>>,
+    /// Entries forgotten because of purges.
+    swept: Arc<AtomicU64>,
     checks: Vec<AbortHandle>,
     /// Whether the configuration read last was refused, so that the file says something else than what runs.
     refused: bool,
@@ -97,8 +105,12 @@ impl<'a> Control<'a> {
         announce: Announce<'a>,
     ) -> Result<Self, StartError> {
         let admin = plan.listen.admin;
-        let shared =
-            Shared { store: Store::new(plan.memory), gate: Gate::new(), metrics: Metrics::new(plan.cores) };
+        let shared = Shared {
+            store: Store::new(plan.memory),
+            gate: Gate::new(),
+            metrics: Metrics::new(plan.cores),
+            recent: Arc::new(Recent::new(plan.cores)),
+        };
         let running = Running::new(plan, None).map_err(StartError::Prepare)?;
         let sockets = Sockets::default();
         let change = sockets.prepare(&running.plan.listen, running.plan.cores)?;
@@ -115,12 +127,15 @@ impl<'a> Control<'a> {
             sockets,
             readiness: Readiness::new(),
             admin,
+            access: None,
+            swept: Arc::default(),
             checks: Vec::new(),
             refused: false,
         };
         control.tie_metrics();
+        spawn_local(sweep(Arc::clone(&control.shared.store), Arc::clone(&control.swept)));
         if let Some(address) = admin {
-            control.start_admin(address).await?;
+            control.start_admin(address, &running).await?;
         }
         for listening in control.sockets.apply(change, &running.plan.listen, &control.cores) {
             announce(&listening);
@@ -148,6 +163,8 @@ impl<'a> Control<'a> {
         tie(Reading::Coalesced, |store| store.counters.coalesced_requests());
         tie(Reading::Stored, |store| store.counters.stored_answers().0);
         tie(Reading::StoredBytes, |store| store.counters.stored_answers().1);
+        let swept = Arc::clone(&self.swept);
+        metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));
         let gate = Arc::clone(&self.shared.gate);
         metrics.read_from(Reading::OpenConnections, move || gate.open() as u64);
         let counters: Vec<_> = self.cores.iter().map(|core| Arc::clone(&core.counters)).collect();
@@ -159,12 +176,25 @@ impl<'a> Control<'a> {
         metrics.targets_from(move || health(&current(&running)));
     }
 
-    async fn start_admin(&self, address: SocketAddr) -> Result<(), StartError> {
+    async fn start_admin(&mut self, address: SocketAddr, running: &Running) -> Result<(), StartError> {
         let bound =
             tokio::net::TcpListener::bind(address).await.map_err(|error| StartError::Bind(address, error))?;
         let address = bound.local_addr().map_err(|error| StartError::Bind(address, error))?;
-        let admin =
-            Admin { metrics: Arc::clone(&self.shared.metrics), readiness: Arc::clone(&self.readiness) };
+        let access = Arc::new(Access::new(address, running.plan.listen.admin_token.clone()));
+        let backstage = Backstage {
+            running: Arc::clone(&self.running),
+            store: Arc::clone(&self.shared.store),
+            recent: Arc::clone(&self.shared.recent),
+            cores: self.cores.iter().map(|core| core.orders.clone()).collect(),
+            next: AtomicUsize::new(0),
+        };
+        let (store, metrics) = (Arc::clone(&self.shared.store), Arc::clone(&self.shared.metrics));
+        let admin = Admin {
+            metrics: Arc::clone(&metrics),
+            readiness: Arc::clone(&self.readiness),
+            control: admin::Control::new(Arc::clone(&access), store, metrics, Arc::new(backstage)),
+        };
+        self.access = Some(access);
         spawn_local(admin::serve(bound, admin, std::future::pending()));
         (self.announce)(&Listening { kind: "admin", address });
         Ok(())
@@ -249,6 +279,9 @@ impl<'a> Control<'a> {
         if running.plan.memory != before.plan.memory {
             self.shared.store.memory.set_capacity(running.plan.memory);
         }
+        if let Some(access) = &self.access {
+            access.set_token(running.plan.listen.admin_token.clone());
+        }
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&running);
         for core in &self.cores {
             core.order(Order::Apply(Arc::clone(&running)));
@@ -284,7 +317,7 @@ impl<'a> Control<'a> {
 /// Threads end without a signal of their own; this often we look.
 const POLL: Duration = Duration::from_millis(20);
 
-fn current(running: &Mutex<Arc<Running>>) -> Arc<Running> {
+pub(crate) fn current(running: &Mutex<Arc<Running>>) -> Arc<Running> {
     Arc::clone(&running.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -9,13 +9,19 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use admin::{Errand, Fetched};
 use cache::Store;
 use listener::{CoreContext, Counters, Gate, Kind, Listener, Settings};
 use telemetry::{Metrics, Recorder};
 use tokio::runtime::{Builder, LocalOptions};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_local;
 
+use crate::errand;
+use crate::explain::{Explanation, Question};
 use crate::handler::Core as Handler;
+use crate::identity::Identity;
+use crate::recent::Recent;
 use crate::running::{Local, Running};
 
 /// What control tells a core.
@@ -26,6 +32,10 @@ pub(crate) enum Order {
     Listen(SocketAddr, TcpListener, Kind),
     /// Listen there no longer; connections go on.
     Unlisten(SocketAddr),
+    /// Fetch this, and say what came of it.
+    Fetch(Box<Errand>, oneshot::Sender<Fetched>),
+    /// Explain this.
+    Explain(Box<Question>, oneshot::Sender<Explanation>),
     /// Finish what is under way, then end.
     Drain,
 }
@@ -36,11 +46,12 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) recent: Arc<Recent>,
 }
 
 /// A core as control sees it.
 pub(crate) struct Core {
-    orders: mpsc::UnboundedSender<Order>,
+    pub(crate) orders: mpsc::UnboundedSender<Order>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) thread: JoinHandle<()>,
 }
@@ -48,7 +59,8 @@ pub(crate) struct Core {
 impl Core {
     /// Starts a core's thread with a first plan.
     pub(crate) fn start(number: usize, shared: Shared, running: Arc<Running>) -> io::Result<Core> {
-        // Unbounded, yet never long: control sends a handful of orders per reload.
+        // Unbounded, yet never long: control sends a handful of orders per reload, and the admin port bounds its
+        // errands.
         let (orders, received) = mpsc::unbounded_channel();
         let counters = Counters::new();
         let counters_there = Arc::clone(&counters);
@@ -83,10 +95,15 @@ async fn run(
 ) {
     let recorder = Rc::new(Recorder::new(Arc::clone(&shared.metrics), number, running.plan.access_log));
     let settings = Settings::from(&*running.plan);
+    let identity = Identity::new();
     let handler = Rc::new(Handler {
+        number,
         store: shared.store,
-        local: RefCell::new(Local::new(running, None)),
+        local: RefCell::new(Local::new(running, None, &identity)),
+        identity,
+        scratch: RefCell::default(),
         recorder: Rc::clone(&recorder),
+        recent: shared.recent,
     });
     let gate = Arc::clone(&shared.gate);
     let context = CoreContext::new(Rc::clone(&handler), settings, shared.gate, counters);
@@ -96,7 +113,7 @@ async fn run(
             Order::Apply(running) => {
                 recorder.set_access_log(running.plan.access_log);
                 context.apply(Settings::from(&*running.plan));
-                let next = Local::new(running, Some(&handler.local.borrow()));
+                let next = Local::new(running, Some(&handler.local.borrow()), &handler.identity);
                 handler.local.replace(next);
             }
             Order::Listen(address, socket, kind) => match Listener::start(socket, kind, context.clone()) {
@@ -107,6 +124,15 @@ async fn run(
                 if let Some(listener) = listeners.remove(&address) {
                     listener.stop().await;
                 }
+            }
+            // Whoever asked may have left; nobody waits for the answer then.
+            Order::Fetch(errand, reply) => {
+                let fetch = errand::run(Rc::clone(&handler), *errand);
+                spawn_local(async move { drop(reply.send(fetch.await)) });
+            }
+            Order::Explain(question, reply) => {
+                let handler = Rc::clone(&handler);
+                spawn_local(async move { drop(reply.send(handler.explain(*question).await)) });
             }
             Order::Drain => {
                 context.drain().await;

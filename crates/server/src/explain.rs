@@ -1,19 +1,30 @@
-//! Explain: what would happen to a request, and why: route, source, policy, key, and the rule that decides.
+//! Explain: what would happen to a request, and why: route, source, policy, key, what is stored, and the rule that
+//! decides.
 //!
-//! Called by the `explain` command. Unless told not to, it asks the origin once, as a request without conditions. It asks
-//! nothing that could change something there: a DELETE is explained without being sent (RFC 9110 §9.2.1).
+//! Called by the `explain` command, with a cache of its own that is empty, and by `GET /explain` of the admin port, with
+//! the one that runs. Where it is told to, it asks the origin once, as a request without conditions. It asks nothing
+//! that could change something there: a DELETE is explained without being sent (RFC 9110 §9.2.1).
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
-use message::{Body, Client, Clock, Error, Fields, Interim, Kind, Request, Response, Result, Scheme};
+mod controls;
+mod origin;
+mod stored;
+
+use cache::{Look, Store};
+use http::{HeaderMap, HeaderValue, Method};
+use message::{Clock, Error, Kind, Request, Result, Scheme};
 use plan::{CachePolicy, Plan};
-use rules::{Exchange, LifetimeFrom, Terms};
 use serde::Serialize;
-use source::HttpSource;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::running::{Local, Running};
+pub use controls::Control;
+pub use origin::OriginAnswer;
+pub use stored::Stored;
+
+use crate::identity::Identity;
+use crate::running::{Destination, Local, Running};
 
 /// What is asked about.
+#[derive(Clone, Debug)]
 pub struct Question {
     /// The method.
     pub method: Method,
@@ -40,8 +51,18 @@ pub struct Explanation {
     pub source: Option<String>,
     /// The cache policy's name; `None`: straight through.
     pub policy: Option<String>,
-    /// What the answer would be stored under.
+    /// How far the answers' own directives are obeyed: `origin`, `static` or `force`.
+    pub mode: Option<&'static str>,
+    /// What the answer is stored under: scheme, host and target as they count.
     pub key: Option<String>,
+    /// What else is in the key, a name and a value each.
+    pub key_parts: Vec<String>,
+    /// The policy's other controls, and what they make of this request.
+    pub controls: Vec<Control>,
+    /// What is stored under the key for this request.
+    pub stored_answer: Option<Stored>,
+    /// How many other variants are stored under the key.
+    pub other_variants: usize,
     /// The origin's answer, where it was asked.
     pub answer: Option<OriginAnswer>,
     /// What comes of it, in a sentence that names the rule.
@@ -52,34 +73,6 @@ pub struct Explanation {
     pub failed: bool,
 }
 
-/// What the origin said that matters to a cache.
-#[derive(Clone, Debug, Serialize)]
-pub struct OriginAnswer {
-    /// The status.
-    pub status: u16,
-    /// The fields that decide.
-    pub fields: Vec<(String, String)>,
-    /// Freshness lifetime in seconds, and where it comes from.
-    pub lifetime: Option<(u64, &'static str)>,
-    /// Its age on arrival, in seconds.
-    pub age: Option<u32>,
-}
-
-/// The fields of an answer that caching depends on.
-const DECISIVE: [&str; 11] = [
-    "cache-control",
-    "cdn-cache-control",
-    "expires",
-    "date",
-    "age",
-    "etag",
-    "last-modified",
-    "vary",
-    "set-cookie",
-    "pragma",
-    "content-length",
-];
-
 /// Explains a request under a plan.
 ///
 /// # Errors
@@ -88,144 +81,144 @@ pub fn explain(plan: Plan, question: Question) -> Result<Explanation> {
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
     let runtime = runtime.map_err(|error| Error::new(Kind::Internal, "no runtime").caused_by(error))?;
     runtime.block_on(async {
+        let store = Store::new(plan.memory);
         let running = Running::new(plan, None)?;
-        let local = Local::new(running, None);
-        explain_in(&local, question).await
+        let local = Local::new(running, None, &Identity::new());
+        Ok(explain_in(&local, &store, question).await)
     })
 }
 
-async fn explain_in(local: &Local, question: Question) -> Result<Explanation> {
+/// Explains a request on a core.
+pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question) -> Explanation {
     let ask = question.ask;
-    let request = request_of(question);
-    let mut explanation = Explanation {
-        request: format!("{} {}", request.method, cache::KeyView::of(&request.view())),
-        route: None,
-        source: None,
-        policy: None,
-        key: None,
-        answer: None,
-        verdict: String::new(),
-        stored: None,
-        failed: false,
-    };
+    let mut request = request_of(question);
+    let mut explanation = Explanation::of(&request);
     if ["CONNECT", "PURGE", "TRACE"].contains(&request.method.as_str()) {
-        return Ok(explanation.concluding("refused with 405: CONNECT, PURGE and TRACE are not served"));
+        return explanation.concluding("refused with 405: CONNECT, PURGE and TRACE are not served");
     }
     if route::refuses(request.path()) {
-        return Ok(explanation
-            .concluding("refused with 400: the path has dot segments, a backslash or control bytes"));
+        return explanation
+            .concluding("refused with 400: the path has dot segments, a backslash or control bytes");
     }
     let Some(destination) = local.running.router.find(&request.view()) else {
-        return Ok(explanation.concluding("404: no route matches this method, host and path"));
+        return explanation.concluding("404: no route matches this method, host and path");
     };
-    let plan = &local.running.plan.sources[destination.source];
-    let targets: Vec<_> =
-        plan.targets.iter().map(|t| format!("{}://{}", t.scheme.as_str(), t.authority())).collect();
-    explanation.route = Some(destination.route.to_string());
-    explanation.source = Some(format!("{} ({})", plan.name, targets.join(", ")));
+    explanation.destination(destination, &local.running.plan);
+    if let Some(gate) = &destination.gate {
+        match gate.admit(&request.view(), Clock::now()).map(Box::from) {
+            Ok(target) => {
+                request.target = target;
+                gate.strip_cookie(&mut request.fields);
+                explanation.controls.push(Control::new("signed", "the signature is valid, and taken off"));
+            }
+            Err(error) => {
+                explanation.controls.push(Control::new("signed", "refused"));
+                explanation.stored = Some(false);
+                return explanation.concluding(&format!("refused with 403: {}", error.detail()));
+            }
+        }
+    }
     let Some(policy) = &destination.cache else {
         explanation.stored = Some(false);
-        return Ok(explanation.concluding("passed straight through: the route has no cache policy"));
+        return explanation.concluding("passed straight through: the route has no cache policy");
     };
-    explanation.policy = Some(policy.name.clone());
-    explanation.key = Some(cache::KeyView::of(&request.view()).to_string());
-    if !request.method.is_safe() {
+    explanation.policy(policy);
+    let view = request.view();
+    let look = Look { request: &view, policy, names: &destination.names };
+    let now = Clock::now();
+    let shown = store.shown(&look, now);
+    explanation.controls.extend(controls::of(&look, &shown));
+    explanation.key = Some(shown.key.clone());
+    explanation.key_parts.clone_from(&shown.also);
+    let reads_content = controls::reads_content(policy, &request.method);
+    if !request.method.is_safe() && !reads_content {
         explanation.stored = Some(false);
-        return Ok(explanation.concluding(
+        return explanation.concluding(
             "passed on, its answer not stored: only answers to GET are (RFC 9111 §3); a success makes what is stored \
              under this URL invalid (RFC 9111 §4.4). The origin was not asked, since this could change something there",
-        ));
+        );
     }
+    if let Some(why) = shown.bypass {
+        explanation.stored = Some(false);
+        return explanation
+            .concluding(&format!("sent past the cache, nothing read or stored: {}", controls::bypass(why)));
+    }
+    if let Some(entry) = &shown.chosen {
+        explanation.stored_answer = Some(Stored::of(entry, &look, now));
+    }
+    explanation.other_variants = shown.variants - usize::from(shown.chosen.is_some());
     if !ask {
-        return Ok(explanation.concluding("not known: the origin was not asked"));
+        let verdict = match &explanation.stored_answer {
+            Some(stored) => stored.verdict.clone(),
+            None if explanation.other_variants > 0 => {
+                "what is stored is for other values of the fields in `Vary` (RFC 9111 §4.1): the origin would be asked"
+                    .to_owned()
+            }
+            None => "not known: nothing is stored for it, and the origin was not asked".to_owned(),
+        };
+        return explanation.concluding(&verdict);
     }
-    match ask_origin(&local.sources[destination.source], policy, request, &mut explanation).await {
-        Ok(()) => Ok(explanation),
+    if reads_content && request.method != Method::GET {
+        return explanation
+            .concluding("not known: its content decides, and the origin was not asked without it");
+    }
+    match origin::ask(&local.sources[destination.source], policy, request, &mut explanation).await {
+        Ok(()) => explanation,
         Err(error) => {
             explanation.failed = true;
-            Ok(explanation.concluding(&format!("not known: the origin gave no answer: {error}")))
+            explanation.concluding(&format!("not known: the origin gave no answer: {error}"))
         }
     }
 }
 
 impl Explanation {
+    fn of(request: &Request) -> Self {
+        let (scheme, authority, target) = (request.scheme.as_str(), &request.authority, &request.target);
+        Explanation {
+            request: telemetry::redacted(&format!("{} {scheme}://{authority}{target}", request.method)),
+            route: None,
+            source: None,
+            policy: None,
+            mode: None,
+            key: None,
+            key_parts: Vec::new(),
+            controls: Vec::new(),
+            stored_answer: None,
+            other_variants: 0,
+            answer: None,
+            verdict: String::new(),
+            stored: None,
+            failed: false,
+        }
+    }
+
+    fn destination(&mut self, destination: &Destination, plan: &Plan) {
+        let source = &plan.sources[destination.source];
+        let targets = source.targets.iter();
+        let targets: Vec<_> =
+            targets.map(|target| format!("{}://{}", target.scheme.as_str(), target.authority())).collect();
+        self.route = Some(destination.route.to_string());
+        self.source = Some(format!("{} ({})", source.name, targets.join(", ")));
+    }
+
+    fn policy(&mut self, policy: &CachePolicy) {
+        self.policy = Some(policy.name.clone());
+        self.mode = Some(match policy.rules.mode {
+            rules::Mode::Origin => "origin",
+            rules::Mode::Static => "static",
+            rules::Mode::Force => "force",
+        });
+    }
+
     fn concluding(mut self, verdict: &str) -> Self {
         verdict.clone_into(&mut self.verdict);
         self
     }
 }
 
-async fn ask_origin(
-    source: &HttpSource,
-    policy: &CachePolicy,
-    mut request: Request,
-    explanation: &mut Explanation,
-) -> Result<()> {
-    // As the cache asks: for the whole answer, whatever part or condition the client names.
-    rules::validate::remove_conditions(&mut request.fields);
-    let asked = request.head_only();
-    let requested_at = Clock::now();
-    let Response { status, fields, .. } = source.send(request).await?;
-    let exchange = Exchange {
-        method: &asked.method,
-        request: Fields::Map(&asked.fields),
-        status,
-        response: &fields,
-        personal: false,
-        requested_at,
-        received_at: Clock::now(),
-    };
-    let terms = Terms::of(&exchange, &policy.rules);
-    let lifetime = terms.as_ref().ok().zip(LifetimeFrom::of(&exchange, &policy.rules));
-    explanation.answer = Some(OriginAnswer {
-        status: status.as_u16(),
-        fields: decisive(&fields),
-        lifetime: lifetime.map(|(terms, from)| (terms.lifetime().as_secs(), from.word())),
-        age: terms.as_ref().ok().map(|terms| terms.age(exchange.received_at)),
-    });
-    explanation.stored = Some(terms.is_ok());
-    explanation.verdict = match &terms {
-        Err(reason) => format!("not stored ({}): {}", reason.word(), reason.sentence()),
-        Ok(terms) if terms.is_fresh(exchange.received_at) => {
-            let from = lifetime.map_or("its validator", |(_, from)| from.word());
-            let left = terms.fresh_for(exchange.received_at);
-            let (lifetime, age) = (terms.lifetime().as_secs(), terms.age(exchange.received_at));
-            format!("stored, fresh for {left} s: lifetime {lifetime} s from {from}, less an age of {age} s")
-        }
-        Ok(_) => {
-            "stored, but stale at once: every use asks the origin whether it is still good (RFC 9111 §4.3)"
-                .to_owned()
-        }
-    };
-    Ok(())
-}
-
-fn decisive(fields: &HeaderMap) -> Vec<(String, String)> {
-    let words = |name: &'static str| {
-        let values = fields.get_all(HeaderName::from_static(name)).into_iter();
-        values.map(move |value| {
-            // A cookie's value may be a secret; that there is one is all that matters.
-            let value =
-                if name == "set-cookie" { "…".into() } else { String::from_utf8_lossy(value.as_bytes()) };
-            (name.to_owned(), value.into_owned())
-        })
-    };
-    DECISIVE.into_iter().flat_map(words).collect()
-}
-
 fn request_of(question: Question) -> Request {
-    let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let mut fields = question.fields;
     fields.entry(http::header::USER_AGENT).or_insert(HeaderValue::from_static("fleetfoot-explain"));
-    Request {
-        method: question.method,
-        scheme: question.scheme,
-        authority: question.authority.into(),
-        target: question.target.into(),
-        version: Version::HTTP_11,
-        fields,
-        body: Body::Empty,
-        client: Client { address: nobody, local: nobody, trusted: false },
-        interim: Interim::default(),
-    }
+    let Question { method, scheme, authority, target, .. } = question;
+    crate::errand::request(method, scheme, &authority, &target, fields)
 }

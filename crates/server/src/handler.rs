@@ -1,4 +1,4 @@
-//! Handler: walks a request through the rooms: route → cache → source → response. One per core.
+//! Handler: walks a request through the rooms: route → signature → cache → source → response. One per core.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,33 +6,46 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use cache::{Caching, Forgetting, Store};
+use cache::{Caching, Look, Scratch, Store};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
+use plan::StatusForm;
 use rules::CacheStatus;
-use telemetry::{Exchange, Recorder};
+use telemetry::{CacheResult, Exchange, Recorder};
 
+use crate::explain::{Explanation, Question, explain_in};
+use crate::identity::{Identity, X_REQUEST_ID};
+use crate::invalidating::Invalidating;
 use crate::observed::{self, Observed};
-use crate::running::Local;
+use crate::recent::Recent;
+use crate::running::{Destination, Local};
 
 /// What one core answers with.
 pub(crate) struct Core {
+    /// Which of them it is.
+    pub(crate) number: usize,
     pub(crate) store: Arc<Store>,
     /// Replaced by a reload.
     pub(crate) local: RefCell<Rc<Local>>,
+    pub(crate) identity: Identity,
+    /// What keys are made in; lent for as long as a lookup takes.
+    pub(crate) scratch: RefCell<Scratch>,
     pub(crate) recorder: Rc<Recorder>,
+    pub(crate) recent: Arc<Recent>,
 }
 
 /// What walking the rooms came to.
-struct Walked {
-    outcome: Result<Response>,
-    cache: Option<CacheStatus>,
-    waited: Option<Duration>,
-    route: Option<Arc<str>>,
+pub(crate) struct Walked {
+    pub(crate) outcome: Result<Response>,
+    pub(crate) cache: Option<CacheStatus>,
+    pub(crate) waited: Option<Duration>,
+    /// How its policy says what the cache did.
+    form: StatusForm,
 }
 
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+const CACHE_ID: HeaderName = HeaderName::from_static("cache-id");
 
 impl Handler for Core {
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
@@ -41,10 +54,22 @@ impl Handler for Core {
         let policy = destination.cache.as_ref()?;
         let started = Instant::now();
         let now = Clock::at(started);
-        let entry = self.store.fresh(request, policy, now)?;
+        // Whom the gate refuses, the longer way tells so.
+        let target = match &destination.gate {
+            Some(gate) => gate.admit(request, now).ok()?,
+            None => request.target,
+        };
+        let admitted = RequestView { target, ..*request };
+        let look = Look { request: &admitted, policy, names: &destination.names };
+        let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
+        let entry = &fresh.entry;
         let status = CacheStatus::hit(entry.terms().fresh_for(now));
-        response::write_fresh_head(entry.head(), entry.terms().age(now), &status, out);
-        let content = if *request.method == Method::HEAD { Bytes::new() } else { entry.body().clone() };
+        let (head, body) = match fresh.encoded() {
+            Some(encoded) => (encoded.head(), &encoded.body),
+            None => (entry.head(), entry.body()),
+        };
+        response::write_fresh_head(head, entry.terms().age(now), &status, out);
+        let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
         let duration = started.elapsed();
         self.recorder.record(&Exchange {
             client,
@@ -61,6 +86,7 @@ impl Handler for Core {
             cache: Some(status),
             error: None,
             route: Some(&destination.route),
+            id: None,
             user_agent: request.fields.first(&http::header::USER_AGENT),
             referer: request.fields.first(&http::header::REFERER),
         });
@@ -70,8 +96,21 @@ impl Handler for Core {
     async fn answer(&self, mut request: Request) -> Response {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
         observed::count_content(&mut request, &self.recorder);
-        let walked = self.walk(request, observed.started()).await;
-        observed.route = walked.route;
+        let local = Rc::clone(&self.local.borrow());
+        let walked = match find(&local, &request) {
+            Ok(destination) => {
+                observed.route = Some(Arc::clone(&destination.route));
+                if destination.cache.is_some() {
+                    let id = self.identity.of_request(request.view().fields);
+                    observed.remember(&request, id, self.number, &self.recent);
+                }
+                match admit(destination, &mut request) {
+                    Ok(()) => self.walk(request, observed.started(), destination, &local).await,
+                    Err(error) => Walked::failed(error),
+                }
+            }
+            Err(error) => Walked::failed(error),
+        };
         observed.cache = walked.cache;
         observed.source_time = walked.waited;
         let mut response = match walked.outcome {
@@ -82,8 +121,13 @@ impl Handler for Core {
                 response
             }
         };
-        if let (Some(status), true) = (&walked.cache, response.status != StatusCode::SWITCHING_PROTOCOLS) {
-            append_cache_status(&mut response, status);
+        if response.status != StatusCode::SWITCHING_PROTOCOLS {
+            if let Some(status) = &walked.cache {
+                say(&mut response, status, walked.form, &local.cache_id);
+            }
+            if let Some(id) = observed.id() {
+                response.fields.insert(X_REQUEST_ID, id.clone());
+            }
         }
         observed.watch(response)
     }
@@ -95,48 +139,112 @@ impl Handler for Core {
     }
 }
 
-impl Core {
-    async fn walk(&self, request: Request, started: Instant) -> Walked {
-        let local = Rc::clone(&self.local.borrow());
-        let nowhere = |error| Walked { outcome: Err(error), cache: None, waited: None, route: None };
-        if request.method.as_str() == "PURGE" {
-            // Caches behind us may obey it; whoever may purge does so on their admin ports.
-            return nowhere(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
+/// The route of a request, or why it has none.
+fn find<'a>(local: &'a Local, request: &Request) -> Result<&'a Destination> {
+    if request.method.as_str() == "PURGE" {
+        // Caches behind us may obey it; whoever may purge does so on their admin ports.
+        return Err(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
+    }
+    local.running.router.find(&request.view()).ok_or_else(|| {
+        if route::refuses(request.path()) {
+            let detail = "the path has dot segments, a backslash or control bytes; send it in its plain form";
+            Error::new(Kind::MalformedRequest, detail)
+        } else {
+            Error::new(Kind::NoRoute, "no route matches this method, host and path")
         }
-        let Some(destination) = local.running.router.find(&request.view()) else {
-            return nowhere(if route::refuses(request.path()) {
-                let detail =
-                    "the path has dot segments, a backslash or control bytes; send it in its plain form";
-                Error::new(Kind::MalformedRequest, detail)
-            } else {
-                Error::new(Kind::NoRoute, "no route matches this method, host and path")
-            });
-        };
-        let source = &local.sources[destination.source];
-        let route = Some(Arc::clone(&destination.route));
-        let Some(policy) = &destination.cache else {
-            // What it writes may be read, and so stored, by another route.
-            let forgetting = Forgetting::of(&request);
-            let outcome = source.send(request).await;
-            if let (Some(forgetting), Ok(response)) = (&forgetting, &outcome) {
-                forgetting.after(response, &self.store);
-            }
-            return Walked { outcome, cache: None, waited: Some(started.elapsed()), route };
-        };
-        let caching = Caching { store: &self.store, policy, call: source };
-        // Boxed, so that requests that go straight through do not carry its memory about.
-        let answer = Box::pin(caching.answer(request)).await;
-        Walked { outcome: answer.outcome, cache: Some(answer.status), waited: answer.waited, route }
+    })
+}
+
+/// Takes the signature off, which is nobody's business behind the gate.
+fn admit(destination: &Destination, request: &mut Request) -> Result<()> {
+    let Some(gate) = &destination.gate else { return Ok(()) };
+    let target: Box<str> = gate.admit(&request.view(), Clock::now())?.into();
+    request.target = target;
+    gate.strip_cookie(&mut request.fields);
+    Ok(())
+}
+
+impl Walked {
+    fn failed(error: Error) -> Self {
+        Walked { outcome: Err(error), cache: None, waited: None, form: StatusForm::Off }
     }
 }
 
-/// Ours comes last: each cache on the way adds its own (RFC 9211 §2).
-fn append_cache_status(response: &mut Response, status: &CacheStatus) {
+impl Core {
+    /// A request of our own: it needs no signature.
+    pub(crate) async fn walk_ours(&self, request: Request, started: Instant) -> Walked {
+        let local = Rc::clone(&self.local.borrow());
+        match find(&local, &request) {
+            Ok(destination) => self.walk(request, started, destination, &local).await,
+            Err(error) => Walked::failed(error),
+        }
+    }
+
+    /// What would happen to a request.
+    pub(crate) async fn explain(&self, question: Question) -> Explanation {
+        if question.ask {
+            self.recorder.errand(telemetry::Errand::Explain);
+        }
+        let local = Rc::clone(&self.local.borrow());
+        explain_in(&local, &self.store, question).await
+    }
+
+    async fn walk(
+        &self,
+        request: Request,
+        started: Instant,
+        destination: &Destination,
+        local: &Local,
+    ) -> Walked {
+        let running = &local.running;
+        let source = &local.sources[destination.source];
+        let invalidating = Invalidating::of(&request, destination, running, &self.store);
+        let walked = match &destination.cache {
+            None => {
+                let outcome = source.send(request).await;
+                let waited = Some(started.elapsed());
+                Walked { outcome, cache: None, waited, form: StatusForm::Off }
+            }
+            Some(policy) => {
+                let caching = Caching { store: &self.store, policy, names: &destination.names, call: source };
+                // Boxed, so that requests that go straight through do not carry its memory about.
+                let answer = Box::pin(caching.answer(request)).await;
+                let form = policy.status_form;
+                Walked { outcome: answer.outcome, cache: Some(answer.status), waited: answer.waited, form }
+            }
+        };
+        if let (Some(invalidating), Ok(response)) = (invalidating, &walked.outcome) {
+            invalidating.after(response, running, &self.store, &self.recorder);
+        }
+        walked
+    }
+}
+
+/// The word of Cloud CDN.
+fn word(status: &CacheStatus) -> &'static str {
+    match CacheResult::of(Some(status)) {
+        CacheResult::Pass | CacheResult::None => "uncacheable",
+        looked_up => looked_up.word(),
+    }
+}
+
+/// Says what the cache did. In the form of RFC 9211 ours comes last: each cache on the way adds its own (§2).
+fn say(response: &mut Response, status: &CacheStatus, form: StatusForm, cache_id: &str) {
     let mut text = Vec::with_capacity(64);
-    status.write(&mut text);
+    match form {
+        StatusForm::Field => status.write(&mut text),
+        StatusForm::Word => text.extend_from_slice(word(status).as_bytes()),
+        StatusForm::Off => return,
+    }
     let value =
         HeaderValue::from_bytes(&text).expect("tokens, digits and separators are a valid field value");
-    response.fields.append(CACHE_STATUS, value);
+    if form == StatusForm::Field {
+        response.fields.append(CACHE_STATUS, value);
+    } else {
+        response.fields.insert(CACHE_STATUS, value);
+        let id = HeaderValue::from_str(cache_id).expect("a location is letters and digits");
+        response.fields.insert(CACHE_ID, id);
+    }
 }
 
 #[cfg(test)]

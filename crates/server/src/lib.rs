@@ -7,17 +7,24 @@
 //!            └─► core 1: …                 all share: store, plan, gate, metrics
 //! ```
 
+mod backstage;
 mod configuration;
 mod control;
 mod core;
+mod errand;
 mod explain;
 mod handler;
+mod identity;
+mod invalidating;
 mod observed;
 mod open_files;
+mod recent;
 mod running;
+mod sentence;
 mod sockets;
+mod sweeping;
 mod watch;
 
 pub use configuration::{Configuration, Listening, StartError};
 pub use control::{Announce, check, serve};
-pub use explain::{Explanation, OriginAnswer, Question, explain};
+pub use explain::{Control, Explanation, OriginAnswer, Question, Stored, explain};

@@ -1,5 +1,5 @@
-//! Observed: an exchange under way, recorded once its last byte is handed over, or when the client leaves before. The
-//! content of its request is counted as it comes in.
+//! Observed: an exchange under way, recorded once its last byte is handed over, or when the client leaves before, and
+//! remembered where somebody may ask about it. The content of its request is counted as it comes in.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, Version};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use message::{Body, Client, Error, Kind, Request, Response, Scheme};
+use message::{Body, Client, Clock, Error, Kind, Request, Response, Scheme};
 use rules::CacheStatus;
 use telemetry::{Exchange, Recorder};
+
+use crate::recent::{Recent, Record};
 
 /// What will be recorded; dropping it records.
 pub(crate) struct Observed {
@@ -33,6 +35,15 @@ pub(crate) struct Observed {
     pub(crate) cache: Option<CacheStatus>,
     pub(crate) error: Option<Error>,
     pub(crate) route: Option<Arc<str>>,
+    /// Where the request had anything to do with the cache.
+    memory: Option<Memory>,
+}
+
+/// What a request is remembered by.
+struct Memory {
+    id: HeaderValue,
+    core: usize,
+    recent: Arc<Recent>,
 }
 
 impl Observed {
@@ -58,8 +69,22 @@ impl Observed {
             cache: None,
             error: None,
             route: None,
+            memory: None,
             recorder,
         }
+    }
+
+    /// Has the request remembered by this id.
+    pub(crate) fn remember(&mut self, request: &Request, id: HeaderValue, core: usize, recent: &Arc<Recent>) {
+        if self.target.is_empty() {
+            (self.authority, self.target) = (request.authority.clone(), request.target.clone());
+        }
+        self.memory = Some(Memory { id, core, recent: Arc::clone(recent) });
+    }
+
+    /// By which id it is remembered.
+    pub(crate) fn id(&self) -> Option<&HeaderValue> {
+        self.memory.as_ref().map(|memory| &memory.id)
     }
 
     /// When that was.
@@ -84,8 +109,11 @@ impl Observed {
 impl Drop for Observed {
     fn drop(&mut self) {
         // No status: the answer's future was dropped because the client left.
-        let gone = Error::new(Kind::ClientGone, "the client left before the answer");
-        let error = self.error.as_ref().or(self.status.is_none().then_some(&gone));
+        if self.status.is_none() && self.error.is_none() {
+            self.error = Some(Error::new(Kind::ClientGone, "the client left before the answer"));
+        }
+        let status = self.status.unwrap_or_else(client_closed_request);
+        let duration = self.started.elapsed();
         self.recorder.record(&Exchange {
             client: &self.client,
             method: &self.method,
@@ -93,18 +121,37 @@ impl Drop for Observed {
             authority: &self.authority,
             target: &self.target,
             version: self.version,
-            status: self.status.unwrap_or_else(client_closed_request),
+            status,
             bytes: self.bytes,
-            duration: self.started.elapsed(),
+            duration,
             // Whoever left before waited for the source, not for us.
             head_time: self.head_time.unwrap_or_default(),
             source_time: self.source_time,
             cache: self.cache,
-            error,
+            error: self.error.as_ref(),
             route: self.route.as_deref(),
+            id: self.id().and_then(|id| id.to_str().ok()),
             user_agent: self.user_agent.as_ref().map(HeaderValue::as_bytes),
             referer: self.referer.as_ref().map(HeaderValue::as_bytes),
         });
+        let Some((Memory { id, core, recent }, route)) = self.memory.take().zip(self.route.take()) else {
+            return;
+        };
+        let record = Record {
+            id,
+            at: Clock::at(self.started),
+            method: std::mem::take(&mut self.method),
+            scheme: self.scheme,
+            authority: std::mem::take(&mut self.authority),
+            target: std::mem::take(&mut self.target),
+            route,
+            status,
+            cache: self.cache,
+            error: self.error.take(),
+            duration,
+            source_time: self.source_time,
+        };
+        recent.remember(core, record);
     }
 }
 

@@ -5,9 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use message::Result;
-use plan::{CachePolicy, Plan};
+use plan::{CachePolicy, Invalidate, Pattern, Plan, Segment};
+use policy::Gate;
 use route::Router;
 use source::HttpSource;
+
+use crate::identity::Identity;
 
 /// A plan ready to run, shared by all cores.
 pub(crate) struct Running {
@@ -24,6 +27,12 @@ pub(crate) struct Destination {
     /// Index into [`Running::sources`].
     pub(crate) source: usize,
     pub(crate) cache: Option<Arc<CachePolicy>>,
+    /// Whom it lets in; `None`: everybody.
+    pub(crate) gate: Option<Gate>,
+    /// What a successful write makes the cache forget.
+    pub(crate) invalidate: Vec<Invalidate>,
+    /// What it calls the segments of its path, for expressions.
+    pub(crate) names: Box<[Option<Box<str>>]>,
 }
 
 impl Running {
@@ -45,6 +54,9 @@ impl Running {
                 route: route.pattern.text.as_str().into(),
                 source: route.source,
                 cache: route.cache.clone(),
+                gate: route.signed.as_deref().map(Gate::new),
+                invalidate: route.invalidate.clone(),
+                names: names(&route.pattern),
             };
             (route.pattern.clone(), destination)
         }));
@@ -52,15 +64,25 @@ impl Running {
     }
 }
 
+fn names(pattern: &Pattern) -> Box<[Option<Box<str>>]> {
+    let name = |segment: &Segment| match segment {
+        Segment::One(name) => name.as_deref().map(Box::from),
+        Segment::Literal(_) | Segment::Rest => None,
+    };
+    pattern.path.iter().map(name).collect()
+}
+
 /// A running plan with this core's own pools.
 pub(crate) struct Local {
     pub(crate) running: Arc<Running>,
     pub(crate) sources: Vec<HttpSource>,
+    /// What this core calls itself, where the plan says it is.
+    pub(crate) cache_id: Box<str>,
 }
 
 impl Local {
     /// This core's pools for a plan; those of sources that stayed are kept.
-    pub(crate) fn new(running: Arc<Running>, before: Option<&Local>) -> Rc<Local> {
+    pub(crate) fn new(running: Arc<Running>, before: Option<&Local>, identity: &Identity) -> Rc<Local> {
         let sources = running
             .sources
             .iter()
@@ -72,6 +94,7 @@ impl Local {
                 kept.unwrap_or_else(|| HttpSource::new(Arc::clone(shared)))
             })
             .collect();
-        Rc::new(Local { running, sources })
+        let cache_id = identity.cache_id(&running.plan.location);
+        Rc::new(Local { running, sources, cache_id })
     }
 }

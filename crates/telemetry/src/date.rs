@@ -4,6 +4,11 @@ use std::fmt;
 
 use message::Timestamp;
 
+/// A moment as logs write it, RFC 3339 in UTC.
+pub fn date(at: Timestamp) -> String {
+    Date(at).to_string()
+}
+
 /// Displays a moment; see the module. The HTTP date library writes another format and hands out no fields, and a
 /// calendar library would be a lot for one conversion.
 #[derive(Clone, Copy, Debug)]

@@ -37,6 +37,8 @@ pub struct Exchange<'a> {
     pub error: Option<&'a Error>,
     /// The pattern of the route, as written in the config.
     pub route: Option<&'a str>,
+    /// What `X-Request-Id` of the answer says; `None` where it has none.
+    pub id: Option<&'a str>,
     /// The client's `User-Agent`, as sent.
     pub user_agent: Option<&'a [u8]>,
     /// The client's `Referer`, as sent.

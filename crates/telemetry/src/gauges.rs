@@ -30,13 +30,23 @@ pub enum Reading {
     Stored,
     /// Bytes of their content, since the start.
     StoredBytes,
+    /// Bytes taken by tags now; part of [`Reading::CacheBytes`].
+    TagBytes,
+    /// Entries forgotten or made stale because of a purge, since the start.
+    Swept,
+    /// Keys remembered as not for sharing, since the start.
+    Markers,
+    /// Stored answers compressed, since the start.
+    Compressed,
+    /// Bytes of their content once compressed, since the start.
+    CompressedBytes,
     /// Client connections open now.
     OpenConnections,
 }
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 11] = [
+    pub const ALL: [Reading; 16] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -47,6 +57,11 @@ impl Reading {
         Reading::Coalesced,
         Reading::Stored,
         Reading::StoredBytes,
+        Reading::TagBytes,
+        Reading::Swept,
+        Reading::Markers,
+        Reading::Compressed,
+        Reading::CompressedBytes,
         Reading::OpenConnections,
     ];
 }

@@ -12,6 +12,7 @@
 //! | `cache_fwd`, `cache_fwd_status`, `cache_detail` | why it was forwarded (RFC 9211), what came back, and more |
 //! | `cache_ttl`, `cache_stored`, `cache_collapsed` | lifetime left in seconds; stored now; fetched together |
 //! | `route` | the pattern of the route |
+//! | `id` | what `X-Request-Id` of the answer says |
 //! | `error`, `error_side`, `error_detail` | what failed, on which side (`client`, `source`, `us`), in words |
 //! | `user_agent`, `referer` | as the client sent them |
 //!
@@ -62,6 +63,7 @@ struct Object<'a> {
     cache_stored: bool,
     cache_collapsed: bool,
     route: Option<&'a str>,
+    id: Option<&'a str>,
     error: Option<&'static str>,
     error_side: Option<&'static str>,
     error_detail: Option<&'a str>,
@@ -93,6 +95,7 @@ impl<'a> Object<'a> {
             cache_stored: cache.is_some_and(|status| status.stored),
             cache_collapsed: cache.is_some_and(|status| status.collapsed),
             route: exchange.and_then(|exchange| exchange.route),
+            id: exchange.and_then(|exchange| exchange.id),
             error: line.error.map(|error| error.kind().word()),
             error_side: line.error.map(|error| side_word(error.side())),
             error_detail: line.error.map(message::Error::detail),
@@ -197,6 +200,7 @@ mod tests {
         "cache_stored",
         "cache_collapsed",
         "route",
+        "id",
         "error",
         "error_side",
         "error_detail",
@@ -223,7 +227,7 @@ mod tests {
                 r#""authority":"api.test","target":"/items?id=7&token=…","version":"HTTP/1.1","status":200,"#,
                 r#""bytes":1024,"duration_ms":201.34,"source_ms":200.0,"cache":"miss","cache_fwd":"uri-miss","#,
                 r#""cache_fwd_status":206,"cache_detail":"range","cache_ttl":null,"cache_stored":false,"#,
-                r#""cache_collapsed":true,"route":"/items","error":null,"error_side":null,"error_detail":null,"#,
+                r#""cache_collapsed":true,"route":"/items","id":"00f1e2d3c4b5a697","error":null,"error_side":null,"error_detail":null,"#,
                 r#""user_agent":"test/1","referer":"https://a.test/?key=…"}"#,
                 "\n"
             )

@@ -1,19 +1,49 @@
 //! Metrics: every figure of the process. Made once by `server`, shared by its recorders and the admin port.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use message::{Clock, Timestamp};
 
 use crate::access_log::{AccessLog, Output};
 use crate::counts::Core;
 use crate::gauges::{Gauges, Reading, TargetHealth};
+use crate::purges::{PurgeKind, Purges};
 use crate::render;
+
+/// Why something was fetched without a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Errand {
+    /// Somebody had the cache warmed.
+    Warm,
+    /// What was used most, after a purge.
+    Refresh,
+    /// Somebody asked for an explanation.
+    Explain,
+}
+
+impl Errand {
+    /// Every one, in the order of the enum.
+    pub(crate) const ALL: [Errand; 3] = [Errand::Warm, Errand::Refresh, Errand::Explain];
+
+    /// The word for metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Errand::Warm => "warm",
+            Errand::Refresh => "refresh",
+            Errand::Explain => "explain",
+        }
+    }
+}
 
 /// Counters of all cores, the gauges, and the access log they write to.
 #[derive(Debug)]
 pub struct Metrics {
     pub(crate) cores: Box<[Core]>,
     pub(crate) gauges: Gauges,
+    pub(crate) purges: Purges,
+    /// Fetches of our own: warm, refresh, explain.
+    pub(crate) errands: [AtomicU64; Errand::ALL.len()],
     pub(crate) started: Timestamp,
     access_log: AccessLog,
 }
@@ -32,6 +62,8 @@ impl Metrics {
         Arc::new(Metrics {
             cores: std::iter::repeat_with(Core::default).take(cores).collect(),
             gauges: Gauges::default(),
+            purges: Purges::default(),
+            errands: Default::default(),
             started: Clock::now(),
             access_log: AccessLog::new(cores, output),
         })
@@ -74,6 +106,16 @@ impl Metrics {
         } else {
             config.failed += 1;
         }
+    }
+
+    /// Counts a purge.
+    pub fn purged(&self, kind: PurgeKind, soft: bool) {
+        self.purges.add(kind, soft);
+    }
+
+    /// Counts a request that is none of a client's: it is among no other figure of requests.
+    pub fn errand(&self, errand: Errand) {
+        self.errands[errand as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// All figures as OpenMetrics text; see [`CONTENT_TYPE`](Self::CONTENT_TYPE).

@@ -12,7 +12,7 @@ use message::{Client, Clock, Error};
 
 use crate::counts::Core;
 use crate::line::Line;
-use crate::{CacheResult, Exchange, Metrics, json_line, text_line};
+use crate::{CacheResult, Errand, Exchange, Metrics, PurgeKind, json_line, text_line};
 
 /// See the module. One per core: a second one for the same core would lose counts.
 #[derive(Debug)]
@@ -78,6 +78,16 @@ impl Recorder {
     /// Counts a failure that no exchange tells of: a refresh in the background, for one.
     pub fn failed(&self, error: &Error) {
         self.counts().count_error(error);
+    }
+
+    /// Counts a purge that a write brought about.
+    pub fn purged(&self, kind: PurgeKind, soft: bool) {
+        self.metrics.purged(kind, soft);
+    }
+
+    /// Counts a request of our own, which is counted as no client's.
+    pub fn errand(&self, errand: Errand) {
+        self.metrics.errand(errand);
     }
 
     /// Counts bytes of request content received.

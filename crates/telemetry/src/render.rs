@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use message::{Kind, Timestamp};
 use prometheus_client::collector::Collector;
@@ -14,7 +15,7 @@ use crate::counts::{CLASSES, Core, side_word};
 use crate::gauges::{Owners, Reading};
 use crate::histogram::{Histogram, Snapshot};
 use crate::reasons::Reason;
-use crate::{CacheResult, Metrics};
+use crate::{CacheResult, Errand, Metrics};
 
 /// Everything, with the final `# EOF`.
 pub(crate) fn render(metrics: &Arc<Metrics>) -> String {
@@ -33,6 +34,7 @@ impl Collector for Metrics {
         out.times(&self.cores)?;
         let owners = self.gauges.lock();
         out.readings(&owners)?;
+        out.forgotten(self)?;
         out.connections(&owners)?;
         out.targets(&owners)?;
         out.config(&owners)?;
@@ -181,6 +183,24 @@ impl Out<'_> {
         Ok(())
     }
 
+    fn forgotten(&mut self, metrics: &Metrics) -> fmt::Result {
+        self.counters(
+            figure(
+                "purges",
+                "Purges by what they were about, and whether things were forgotten or made stale",
+            ),
+            metrics.purges.counts().map(|(kind, soft, count)| {
+                ([("scope", kind.word()), ("mode", if soft { "soft" } else { "hard" })], count)
+            }),
+        )?;
+        self.counters(
+            figure("errands", "Requests of our own, by why; they count as no client's"),
+            Errand::ALL.map(|errand| {
+                ([("purpose", errand.word())], metrics.errands[errand as usize].load(Ordering::Relaxed))
+            }),
+        )
+    }
+
     fn connections(&mut self, owners: &Owners) -> fmt::Result {
         let Some(read) = &owners.connections else { return Ok(()) };
         self.counters(
@@ -262,6 +282,25 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::Stored => (MetricType::Counter, figure("stored", "Answers stored in the cache")),
         Reading::StoredBytes => {
             (MetricType::Counter, bytes("stored_content", "Content of the answers stored"))
+        }
+        Reading::TagBytes => {
+            (MetricType::Gauge, bytes("cache_tags", "Memory taken by tags; part of the cache's"))
+        }
+        Reading::Swept => {
+            (MetricType::Counter, figure("cache_swept", "Entries forgotten or made stale because of a purge"))
+        }
+        Reading::Markers => (
+            MetricType::Counter,
+            figure(
+                "cache_uncacheable_marks",
+                "Keys remembered as not for sharing, so that nobody waits for them",
+            ),
+        ),
+        Reading::Compressed => {
+            (MetricType::Counter, figure("compressed", "Stored answers compressed for those who accept it"))
+        }
+        Reading::CompressedBytes => {
+            (MetricType::Counter, bytes("compressed_content", "Content of those, once compressed"))
         }
         Reading::OpenConnections => {
             (MetricType::Gauge, figure("open_connections", "Client connections open now"))

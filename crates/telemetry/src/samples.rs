@@ -30,6 +30,7 @@ pub(crate) struct Sample {
     pub(crate) source_time: Option<Duration>,
     pub(crate) cache: Option<CacheStatus>,
     pub(crate) error: Option<Error>,
+    pub(crate) id: Option<&'static str>,
     pub(crate) user_agent: Vec<u8>,
     pub(crate) referer: Vec<u8>,
 }
@@ -53,6 +54,7 @@ impl Sample {
             source_time: None,
             cache: Some(CacheStatus { hit: true, ttl: Some(4), ..NOTHING }),
             error: None,
+            id: None,
             user_agent: b"test/1".to_vec(),
             referer: b"https://a.test/?key=5EC4E7".to_vec(),
         }
@@ -71,6 +73,7 @@ impl Sample {
             duration: Duration::from_micros(201_340),
             source_time: Some(Duration::from_millis(200)),
             cache: Some(cache),
+            id: Some("00f1e2d3c4b5a697"),
             ..Self::hit()
         }
     }
@@ -91,6 +94,7 @@ impl Sample {
             cache: self.cache,
             error: self.error.as_ref(),
             route: Some("/items"),
+            id: self.id,
             user_agent: Some(&self.user_agent),
             referer: Some(&self.referer),
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7 HTTP/1.1 200 1024B 0.012ms hit ttl=4
-//! 2026-02-03T04:05:07.001Z 192.0.2.7 GET https://api.test/new HTTP/2 200 512B 201.340ms miss(uri-miss) stored
+//! 2026-02-03T04:05:07.001Z 192.0.2.7 GET https://api.test/new HTTP/2 200 512B 201.340ms miss(uri-miss) stored id=00f1e2d3c4b5a697
 //! 2026-02-03T04:05:07.444Z 192.0.2.9 - - - 400 0B - none error=malformed-request "two Content-Length fields"
 //! ```
 //!
@@ -35,6 +35,10 @@ pub(crate) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
     put(out, format_args!(" {}", line.result().word()));
     if let Some(status) = line.exchange.and_then(|exchange| exchange.cache.as_ref()) {
         write_reason(status, out);
+    }
+    if let Some(id) = line.exchange.and_then(|exchange| exchange.id) {
+        out.extend_from_slice(b" id=");
+        write_escaped(id.as_bytes(), out);
     }
     if let Some(error) = line.error {
         put(out, format_args!(" error={} \"", error.kind().word()));
@@ -136,7 +140,7 @@ mod tests {
         assert_eq!(
             written(&Line::of(samples::NOW, &sample.exchange())),
             "2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7&token=… HTTP/1.1 200 1024B 201.340ms \
-             miss(uri-miss: range) fwd-status=206 collapsed\n"
+             miss(uri-miss: range) fwd-status=206 collapsed id=00f1e2d3c4b5a697\n"
         );
     }
 

@@ -141,6 +141,7 @@ fn record(recorder: &Recorder, cache: Option<CacheStatus>, source: Option<Durati
         source_time: source,
         cache,
         error,
+        id: None,
         route: None,
         user_agent: None,
         referer: None,
