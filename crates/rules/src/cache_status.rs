@@ -57,6 +57,34 @@ impl Fwd {
     }
 }
 
+/// What the cache made of a request, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Answered from a fresh entry.
+    Hit,
+    /// Answered from an entry past its lifetime, as the rules allow.
+    Stale,
+    /// The entry was past its lifetime and the origin confirmed it (304).
+    Revalidated,
+    /// Looked for and fetched from the origin, alone or together with others.
+    Miss,
+    /// Not looked for: the method or the policy wants it so.
+    Uncacheable,
+}
+
+impl Outcome {
+    /// As Cloud CDN writes it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Outcome::Hit => "hit",
+            Outcome::Stale => "stale",
+            Outcome::Revalidated => "revalidated",
+            Outcome::Miss => "miss",
+            Outcome::Uncacheable => "uncacheable",
+        }
+    }
+}
+
 /// How the cache names itself.
 const NAME: &[u8] = b"fleetfoot";
 /// A structured integer has at most fifteen digits (RFC 9651 §3.3.1).
@@ -83,6 +111,25 @@ impl CacheStatus {
     #[must_use]
     pub fn answered(self, status: http::StatusCode) -> Self {
         CacheStatus { fwd_status: Some(status.as_u16()), ..self }
+    }
+
+    /// What it amounts to; `None` where the cache had no part in it.
+    pub fn outcome(&self) -> Option<Outcome> {
+        Some(match self.fwd {
+            // Past its lifetime, also after asking in vain: then `fwd` and a negative lifetime stand together.
+            _ if self.ttl.is_some_and(|ttl| ttl < 0) => Outcome::Stale,
+            _ if self.hit => Outcome::Hit,
+            Some(Fwd::Bypass | Fwd::Method) => Outcome::Uncacheable,
+            Some(Fwd::Stale | Fwd::Request) if self.fwd_status == Some(304) => Outcome::Revalidated,
+            Some(_) => Outcome::Miss,
+            None => return None,
+        })
+    }
+
+    /// The one word that some CDNs write in place of the field: `hit`, `miss`, `stale`, `revalidated`, `uncacheable`. An
+    /// answer that was looked for and may not be stored is a `miss`; what the cache had no part in is `uncacheable`.
+    pub fn word(&self) -> &'static str {
+        self.outcome().unwrap_or(Outcome::Uncacheable).word()
     }
 
     /// Appends the field's value. Allocates only if `out` has no room.
@@ -188,6 +235,29 @@ mod tests {
     fn rfc9211_2_hit_and_fwd_must_not_stand_together() {
         let both = CacheStatus { hit: true, fwd: Some(Fwd::Stale), ..CacheStatus::default() };
         assert_eq!(written(both), "fleetfoot; hit");
+    }
+
+    #[test]
+    fn each_status_has_its_word() {
+        let none = CacheStatus::default();
+        let forwarded = |fwd, status| CacheStatus { fwd: Some(fwd), fwd_status: Some(status), ..none };
+        for (status, word) in [
+            (CacheStatus::hit(5), "hit"),
+            (CacheStatus::hit(0), "hit"),
+            (CacheStatus::hit(-1), "stale"),
+            (CacheStatus { ttl: Some(-3), ..forwarded(Fwd::Stale, 503) }, "stale"),
+            (forwarded(Fwd::Stale, 304), "revalidated"),
+            (forwarded(Fwd::Request, 304), "revalidated"),
+            (forwarded(Fwd::Stale, 200), "miss"),
+            (forwarded(Fwd::UriMiss, 200).because("no-store"), "miss"),
+            (forwarded(Fwd::VaryMiss, 404), "miss"),
+            (forwarded(Fwd::Method, 201), "uncacheable"),
+            (forwarded(Fwd::Bypass, 304), "uncacheable"),
+            (none, "uncacheable"),
+        ] {
+            assert_eq!(status.word(), word, "{status:?}");
+        }
+        assert_eq!(none.outcome(), None);
     }
 
     #[test]

@@ -2,11 +2,138 @@
 
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::header::{CACHE_CONTROL, DATE, EXPIRES};
+use http::{HeaderMap, HeaderValue};
+
+use crate::date::FieldDate;
+use crate::{ResponseDirectives, list, seconds};
 
 /// Cuts `max-age` (and takes out `Expires`, `s-maxage`) in an answer on its way to a client, so that it is fresh there
 /// for at most `most`, and never longer than here. `age`: the `Age` it is sent with; `fresh_for`: seconds it is still
 /// fresh here. Answers that clients may not keep anyway stay as they are.
+///
+/// Clients count `Age` (RFC 9111 §4.2.3), so what is written is `age` and what they may have on top. An answer that
+/// allows them less already keeps that; one that says nothing is told, as they would guess otherwise (§4.2.2).
 pub fn cut(fields: &mut HeaderMap, most: Duration, age: u32, fresh_for: i64) {
-    let _ = (fields, most, age, fresh_for);
+    let directives = ResponseDirectives::of(fields, &[]);
+    if directives.no_store || directives.always_validate() {
+        return;
+    }
+    let left = most.as_secs().min(u64::try_from(fresh_for).unwrap_or(0));
+    let allowed = seconds::clamp(u64::from(age).saturating_add(left));
+    let max_age = stated(fields, &directives).map_or(allowed, |stated| stated.min(allowed));
+    let is_said =
+        directives.max_age == Some(max_age) && directives.s_maxage.is_none() && !fields.contains_key(EXPIRES);
+    if is_said {
+        return;
+    }
+    fields.remove(EXPIRES);
+    let line = with_max_age(fields, max_age);
+    if let Ok(value) = HeaderValue::from_bytes(&line) {
+        fields.insert(CACHE_CONTROL, value);
+    }
+}
+
+/// What the answer allows a client, which `s-maxage` does not speak to, in seconds; `None` where it says nothing.
+fn stated(fields: &HeaderMap, directives: &ResponseDirectives) -> Option<u32> {
+    directives.max_age.or_else(|| match FieldDate::of(fields, &EXPIRES) {
+        FieldDate::Missing => None,
+        FieldDate::Invalid => Some(0),
+        // Without a date to count from there is nothing to be sure of; whoever answers puts one in.
+        FieldDate::At(expires) => {
+            FieldDate::of(fields, &DATE).at().map(|made_at| seconds::clamp(expires.since(made_at).as_secs()))
+        }
+    })
+}
+
+/// All of `Cache-Control` in one line, with this `max-age` for whatever lifetimes it had.
+fn with_max_age(fields: &HeaderMap, max_age: u32) -> Vec<u8> {
+    let mut line = Vec::new();
+    let members = fields.get_all(CACHE_CONTROL).iter().flat_map(|line| list::members(line.as_bytes()));
+    for member in members.filter(|member| !is_lifetime(member)) {
+        line.extend_from_slice(member);
+        line.extend_from_slice(b", ");
+    }
+    line.extend_from_slice(b"max-age=");
+    line.extend_from_slice(itoa::Buffer::new().format(max_age).as_bytes());
+    line
+}
+
+fn is_lifetime(member: &[u8]) -> bool {
+    let name = list::trim(member.split(|&byte| byte == b'=').next().unwrap_or_default());
+    name.eq_ignore_ascii_case(b"max-age") || name.eq_ignore_ascii_case(b"s-maxage")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+    const DATED: (&str, &str) = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+
+    fn after(lines: &[(&'static str, &'static str)], age: u32, fresh_for: i64) -> String {
+        let mut fields = HeaderMap::new();
+        for (name, value) in lines {
+            fields.append(*name, HeaderValue::from_static(value));
+        }
+        cut(&mut fields, MINUTE, age, fresh_for);
+        let lines = fields.iter().filter(|(name, _)| *name != DATE);
+        lines
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    #[test]
+    fn clients_keep_it_for_as_long_as_they_may_whatever_its_age() {
+        let hour = &[("cache-control", "public, max-age=3600, s-maxage=7200")][..];
+        for (age, fresh_for, expected) in
+            [(0, 3600, 60), (100, 3500, 160), (3590, 10, 3600), (3600, 0, 3600), (5000, -10, 3600)]
+        {
+            assert_eq!(
+                after(hour, age, fresh_for),
+                format!("cache-control: public, max-age={expected}"),
+                "{age}"
+            );
+        }
+    }
+
+    #[test]
+    fn never_longer_than_here_or_than_the_answer_says() {
+        assert_eq!(after(&[("cache-control", "max-age=3600")], 5, 7), "cache-control: max-age=12");
+        assert_eq!(
+            after(&[("cache-control", "max-age=5, s-maxage=600")], 0, 600),
+            "cache-control: max-age=5"
+        );
+        assert_eq!(after(&[("cache-control", "max-age=5")], 100, 500), "cache-control: max-age=5");
+        assert_eq!(after(&[("cache-control", "max-age=1, max-age=9")], 0, 9), "cache-control: max-age=0");
+    }
+
+    #[test]
+    fn what_says_nothing_to_clients_is_told() {
+        assert_eq!(after(&[], 3, 100), "cache-control: max-age=63");
+        assert_eq!(
+            after(&[("cache-control", "s-maxage=600, public")], 0, 600),
+            "cache-control: public, max-age=60"
+        );
+        let private = [("cache-control", "private=\"x, y\""), ("cache-control", "immutable")];
+        assert_eq!(after(&private, 0, 60), "cache-control: private=\"x, y\", immutable, max-age=60");
+    }
+
+    #[test]
+    fn expires_gives_way_to_max_age() {
+        let expires = |at| [DATED, ("expires", at)];
+        assert_eq!(after(&expires("Sun, 06 Nov 1994 09:49:37 GMT"), 10, 600), "cache-control: max-age=70");
+        assert_eq!(after(&expires("Sun, 06 Nov 1994 08:49:47 GMT"), 0, 600), "cache-control: max-age=10");
+        assert_eq!(after(&expires("0"), 0, 600), "cache-control: max-age=0");
+        let both = [("cache-control", "max-age=9"), ("expires", "0")];
+        assert_eq!(after(&both, 0, 600), "cache-control: max-age=9");
+    }
+
+    #[test]
+    fn what_clients_may_not_keep_or_what_is_short_enough_stays() {
+        for line in ["no-store", "no-cache, max-age=600", "max-age=60 , x", "max-age=0"] {
+            assert_eq!(after(&[("cache-control", line)], 0, 600), format!("cache-control: {line}"));
+        }
+    }
 }

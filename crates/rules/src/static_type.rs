@@ -29,7 +29,7 @@ const TYPES: [&str; 16] = [
 ];
 
 /// Whether the answer has a static content type. False without one, and with several lines that differ.
-pub fn is_static(response: &HeaderMap) -> bool {
+pub(crate) fn is_static(response: &HeaderMap) -> bool {
     let mut lines = response.get_all(CONTENT_TYPE).iter();
     let Some(first) = lines.next().filter(|first| lines.all(|line| line == first)) else { return false };
     let Ok(value) = first.to_str() else { return false };

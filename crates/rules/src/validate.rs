@@ -18,7 +18,7 @@ pub enum Verdict {
     Proceed,
     /// 304: the client has it already.
     NotModified,
-    /// 412: `If-None-Match` matched on a method that is neither GET nor HEAD.
+    /// 412: `If-None-Match` matched on a method that does not only read.
     PreconditionFailed,
 }
 
@@ -30,7 +30,8 @@ pub fn evaluate(method: &Method, request: Fields<'_>, status: StatusCode, respon
     if !status.is_success() {
         return Verdict::Proceed;
     }
-    let reads = method == Method::GET || method == Method::HEAD;
+    // QUERY only reads as well, and a cache answers it (RFC 10008 §2.7).
+    let reads = matches!(method.as_str(), "GET" | "HEAD" | "QUERY");
     if request.has(&IF_NONE_MATCH) {
         return match none_match(request, response) {
             true => Verdict::Proceed,

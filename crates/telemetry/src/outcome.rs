@@ -1,6 +1,6 @@
 //! Outcome: the one word that metrics and logs use for what the cache made of a request.
 
-use rules::{CacheStatus, Fwd};
+use rules::{CacheStatus, Outcome};
 
 /// The one word for what the cache did with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,14 +32,12 @@ impl CacheResult {
 
     /// The result that a `Cache-Status` amounts to.
     pub fn of(status: Option<&CacheStatus>) -> Self {
-        let Some(status) = status else { return CacheResult::None };
-        match status.fwd {
-            // Past its lifetime, also after asking in vain: then `fwd` and a negative lifetime stand together.
-            _ if status.ttl.is_some_and(|ttl| ttl < 0) => CacheResult::Stale,
-            _ if status.hit => CacheResult::Hit,
-            Some(Fwd::Bypass | Fwd::Method) => CacheResult::Pass,
-            Some(Fwd::Stale | Fwd::Request) if status.fwd_status == Some(304) => CacheResult::Revalidated,
-            Some(_) => CacheResult::Miss,
+        match status.and_then(CacheStatus::outcome) {
+            Some(Outcome::Hit) => CacheResult::Hit,
+            Some(Outcome::Stale) => CacheResult::Stale,
+            Some(Outcome::Revalidated) => CacheResult::Revalidated,
+            Some(Outcome::Miss) => CacheResult::Miss,
+            Some(Outcome::Uncacheable) => CacheResult::Pass,
             None => CacheResult::None,
         }
     }
@@ -59,6 +57,8 @@ impl CacheResult {
 
 #[cfg(test)]
 mod tests {
+    use rules::Fwd;
+
     use super::*;
 
     const NOTHING: CacheStatus = CacheStatus {
