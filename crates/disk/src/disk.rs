@@ -1,0 +1,202 @@
+//! Disk: the tier as its user sees it. Shared by all cores behind an `Arc`; nothing here waits for the disk but
+//! opening and closing.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+use crate::figures::{Figures, count};
+use crate::folder::Folder;
+use crate::index::lock;
+use crate::journal::Journal;
+use crate::pool::Pool;
+use crate::queue::{Incoming, Operation, Queue};
+use crate::reader::{self, Found, Record};
+use crate::record::{self, LONGEST_HEAD, LONGEST_KEY};
+use crate::recovery;
+use crate::settings::Settings;
+use crate::shared::Shared;
+use crate::writer::Writer;
+
+/// A disk tier.
+pub struct Disk {
+    shared: Arc<Shared>,
+    journal: Arc<Journal>,
+    sequence: u64,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    _folder: Arc<Folder>,
+}
+
+impl Disk {
+    /// Opens the tier in a folder of its own, which is made where it is missing, with the usual bounds for so many
+    /// bytes. All that was stored is there when this returns. Waits for the disk: before the cores start.
+    pub fn open(folder: &Path, bytes: u64) -> Result<Disk> {
+        Disk::open_with(folder, Settings::of(bytes))
+    }
+
+    /// See [`Disk::open`]; with bounds of one's own.
+    pub fn open_with(folder: &Path, settings: Settings) -> Result<Disk> {
+        if settings.bytes < Settings::LEAST {
+            return Err(Error::TooSmall(settings.bytes));
+        }
+        let folder = Arc::new(Folder::open(folder)?);
+        let queue = Arc::new(Queue::new(settings.queue));
+        let mut discarded = false;
+        let journal = if let Some(journal) = Journal::open(&folder, settings.journal(), &queue)? {
+            journal
+        } else {
+            // Without its purges, nothing that is stored may be found.
+            discarded = !folder.segments()?.is_empty();
+            folder.discard()?;
+            Journal::begin(&folder, settings.journal(), &queue)?
+        };
+        let journal = Arc::new(journal);
+        let (pool, mut threads) = start_pool(&settings)?;
+        let shared = Arc::new(Shared::new(settings, folder.secret, queue, pool));
+        if discarded {
+            count(&shared.counters.corrupt);
+        }
+        let started = recovery::recover(&folder, &shared).and_then(|recovered| {
+            folder.sync()?;
+            let writer = Writer::new(
+                Arc::clone(&shared),
+                Arc::clone(&folder),
+                Arc::clone(&journal),
+                recovered.sealed,
+            );
+            let thread = std::thread::Builder::new().name("disk-writer".into()).spawn(move || writer.run());
+            Ok((recovered.sequence, thread.map_err(thread_failed)?))
+        });
+        match started {
+            Ok((sequence, writer)) => {
+                threads.push(writer);
+                Ok(Disk { shared, journal, sequence, threads: Mutex::new(threads), _folder: folder })
+            }
+            Err(error) => {
+                shared.pool.end();
+                Err(error)
+            }
+        }
+    }
+
+    /// Hands in a record, in place of whatever the key had: that is not found any more from now on. Returns at once;
+    /// the record can be found when it is written. `false`: it will not be, because it is too large, too much waits,
+    /// or writing is switched off after a failure. `sequence` comes back with the record.
+    pub fn insert(&self, key: Bytes, head: Bytes, body: Bytes, sequence: u64) -> bool {
+        let hash = self.shared.secret.hash(&key);
+        let queue = &self.shared.queue;
+        let fits = key.len() <= LONGEST_KEY
+            && head.len() <= LONGEST_HEAD
+            && record::length(key.len(), head.len(), body.len()) <= self.shared.settings.record();
+        let mut taken = false;
+        self.shared.index.supersede(hash, |known, ticket| {
+            taken = fits && queue.push(Operation::Store(Incoming { hash, ticket, sequence, key, head, body }));
+            // What was there before is out of date all the same.
+            taken || (known.any() && queue.push(Operation::Remove { hash, ticket }))
+        });
+        if !taken {
+            count(&self.shared.counters.dropped);
+        }
+        taken
+    }
+
+    /// Looks the key up, in memory only. Another key with the same hash shows when it is read.
+    pub fn find(&self, key: &[u8]) -> Option<Found> {
+        let hash = self.shared.secret.hash(key);
+        let slot = self.shared.index.find(hash);
+        if slot.is_none() {
+            count(&self.shared.counters.misses);
+        }
+        Some(Found { hash, slot: slot?, key: key.into() })
+    }
+
+    /// Reads what was found. `None`: it was evicted or replaced since, is not what was written, cannot be read, or too
+    /// many reads wait; for the cache, a miss.
+    pub fn read(&self, found: Found) -> impl Future<Output = Option<Record>> + Send + use<> {
+        reader::read(Arc::clone(&self.shared), found)
+    }
+
+    /// Forgets the key: it is not found any more from now on. It comes back if the process is killed before this is
+    /// written; what must not come back goes into the journal. Tells whether there was something.
+    pub fn remove(&self, key: &[u8]) -> bool {
+        let hash = self.shared.secret.hash(key);
+        let queue = &self.shared.queue;
+        let known = self.shared.index.supersede(hash, |known, ticket| {
+            known.any() && queue.push(Operation::Remove { hash, ticket })
+        });
+        known.any()
+    }
+
+    /// Forgets everything, from now on; the files go soon after. As with [`Disk::remove`], see the journal.
+    pub fn clear(&self) {
+        self.shared.index.clear();
+        self.shared.queue.push(Operation::Clear);
+    }
+
+    /// What must not be forgotten.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The highest sequence of the records that were there when it was opened; 0 if there were none.
+    pub fn last_sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What it did and holds.
+    pub fn figures(&self) -> Figures {
+        let (shared, journal) = (&self.shared, self.journal.bytes());
+        let segments = shared.counters.bytes.load(Relaxed);
+        Figures {
+            records: shared.index.records(),
+            bytes: segments + journal,
+            capacity: shared.settings.bytes,
+            queued: shared.queue.bytes() as u64,
+            journal,
+            paused: shared.queue.paused(),
+            ..shared.counters.look()
+        }
+    }
+
+    /// Waits until what was handed in is written, or the time is over; tells which. Not for a core.
+    pub fn settle(&self, limit: Duration) -> bool {
+        self.shared.queue.settle(limit)
+    }
+
+    /// Takes nothing more and writes what waits, for so long at most; tells whether all was written. Reading goes on
+    /// until the tier is dropped. Not for a core.
+    pub fn close(&self, limit: Duration) -> bool {
+        self.shared.queue.close(limit)
+    }
+
+    /// For tests: lets every write fail, as on a full disk, or no longer.
+    #[cfg(test)]
+    pub(crate) fn break_writes(&self, broken: bool) {
+        self.shared.broken.store(broken, Relaxed);
+    }
+}
+
+impl Drop for Disk {
+    /// What waits is lost; what is being written is finished, so that the folder is free when this returns.
+    fn drop(&mut self) {
+        self.shared.queue.close(Duration::ZERO);
+        self.shared.pool.end();
+        for thread in lock(&self.threads).drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn start_pool(settings: &Settings) -> Result<(Arc<Pool>, Vec<JoinHandle<()>>)> {
+    Pool::start(settings.readers).map_err(thread_failed)
+}
+
+fn thread_failed(source: std::io::Error) -> Error {
+    Error::Io { what: "start a thread of the disk tier".into(), source }
+}

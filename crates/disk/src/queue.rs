@@ -1,0 +1,208 @@
+//! Queue: what waits to be written. Cores put operations in and go on; the writer takes them out in order.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use crate::index::{Ticket, lock};
+
+/// One thing to write.
+pub(crate) enum Operation {
+    /// A record.
+    Store(Incoming),
+    /// Nothing older may be found after a restart.
+    Remove { hash: u64, ticket: Ticket },
+    /// Everything written so far goes.
+    Clear,
+}
+
+/// A record as it was handed in.
+pub(crate) struct Incoming {
+    pub(crate) hash: u64,
+    pub(crate) ticket: Ticket,
+    pub(crate) sequence: u64,
+    pub(crate) key: Bytes,
+    pub(crate) head: Bytes,
+    pub(crate) body: Bytes,
+}
+
+impl Incoming {
+    fn cost(&self) -> usize {
+        /// What the queue itself takes.
+        const OVERHEAD: usize = 256;
+        self.key.len() + self.head.len() + self.body.len() + OVERHEAD
+    }
+}
+
+impl Operation {
+    fn cost(&self) -> usize {
+        match self {
+            Operation::Store(incoming) => incoming.cost(),
+            // As many as there are keys to remove, which the index bounds.
+            Operation::Remove { .. } | Operation::Clear => 0,
+        }
+    }
+}
+
+/// Shared by all cores and the writer.
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+    most: usize,
+}
+
+#[derive(Default)]
+struct State {
+    operations: VecDeque<Operation>,
+    bytes: usize,
+    /// Bytes taken out and not yet written.
+    taken: usize,
+    /// Whether the writer is at work on what it took.
+    working: bool,
+    sync_journal: bool,
+    paused: Option<Instant>,
+    end: End,
+    done: bool,
+}
+
+impl State {
+    fn settled(&self) -> bool {
+        self.done || (self.operations.is_empty() && !self.working)
+    }
+}
+
+/// How it is to end.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    NotYet,
+    WhenEmpty,
+    Now,
+}
+
+/// What the writer is to do next.
+pub(crate) enum Work {
+    /// Write these; flush the journal if told to.
+    Write(Vec<Operation>, bool),
+    /// Seal and go.
+    End,
+}
+
+impl Queue {
+    /// One that holds at most so many bytes of records.
+    pub(crate) fn new(most: usize) -> Self {
+        Queue { state: Mutex::default(), changed: Condvar::new(), most }
+    }
+
+    /// Takes an operation, or gives it back: full, paused or closed. One record larger than the whole queue is taken
+    /// by an empty queue. Removals are always taken.
+    pub(crate) fn push(&self, operation: Operation) -> bool {
+        let cost = operation.cost();
+        let mut state = lock(&self.state);
+        let waiting = state.bytes + state.taken;
+        let full = cost > 0 && waiting > 0 && waiting + cost > self.most;
+        let paused = cost > 0 && state.paused.is_some();
+        if full || paused || state.end != End::NotYet {
+            return false;
+        }
+        state.bytes += cost;
+        state.operations.push_back(operation);
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Asks the writer to flush the journal.
+    pub(crate) fn sync_journal(&self) {
+        lock(&self.state).sync_journal = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for something to do; what was taken before is done.
+    pub(crate) fn take(&self) -> Work {
+        /// Records are written together up to so many bytes.
+        const TOGETHER: usize = 1 << 20;
+        let mut state = lock(&self.state);
+        state.taken = 0;
+        state.working = false;
+        self.changed.notify_all();
+        loop {
+            if state.end == End::Now || (state.end == End::WhenEmpty && state.operations.is_empty()) {
+                return Work::End;
+            }
+            let now = Instant::now();
+            let wait = state.paused.and_then(|until| until.checked_duration_since(now));
+            if wait.is_none() {
+                state.paused = None;
+            }
+            if state.sync_journal || (wait.is_none() && !state.operations.is_empty()) {
+                break;
+            }
+            state = match wait {
+                Some(wait) => self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        let mut operations = Vec::new();
+        while state.taken < TOGETHER && state.paused.is_none() {
+            let Some(operation) = state.operations.pop_front() else { break };
+            let cost = operation.cost();
+            state.bytes -= cost;
+            state.taken += cost;
+            operations.push(operation);
+        }
+        state.working = true;
+        Work::Write(operations, std::mem::take(&mut state.sync_journal))
+    }
+
+    /// Takes no more records for a while, and gives none out.
+    pub(crate) fn pause(&self, pause: Duration) {
+        lock(&self.state).paused = Some(Instant::now() + pause);
+    }
+
+    /// Whether it is paused.
+    pub(crate) fn paused(&self) -> bool {
+        lock(&self.state).paused.is_some()
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> usize {
+        let state = lock(&self.state);
+        state.bytes + state.taken
+    }
+
+    /// Takes nothing more, and waits until all is written or the time is over. Tells which.
+    pub(crate) fn close(&self, limit: Duration) -> bool {
+        let mut state = lock(&self.state);
+        if state.end == End::NotYet {
+            state.end = End::WhenEmpty;
+        }
+        self.changed.notify_all();
+        let (mut state, _) = self
+            .changed
+            .wait_timeout_while(state, limit, |state| !state.done)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.end = End::Now;
+        self.changed.notify_all();
+        state.done && state.operations.is_empty()
+    }
+
+    /// Waits until what was handed in is written, or is not going to be.
+    pub(crate) fn settle(&self, limit: Duration) -> bool {
+        let state = lock(&self.state);
+        let busy = |state: &mut State| !state.settled();
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, limit, busy)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.settled()
+    }
+
+    /// The writer has gone.
+    pub(crate) fn done(&self) {
+        lock(&self.state).done = true;
+        self.changed.notify_all();
+    }
+}
