@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::default;
-use crate::fault::{Faults, Place, Report, quoted};
+use crate::disk::disk;
+use crate::fault::{Faults, Place, Reason, Report, quoted};
 use crate::listen::{limits, listen};
 use crate::meant::{AccessLog, HttpSource, Plan};
 use crate::policy::policy;
@@ -59,11 +60,13 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         let words = [("off", AccessLog::Off), ("text", AccessLog::Text), ("json", AccessLog::Json)];
         value::choice(node, &words, report)
     });
+    file.set("location", &mut plan.location, report, |node, report| value::parsed(node, report, location));
+    plan.disk = file.get("disk").and_then(|node| disk(node, folder, report));
     let mut known = Known::default();
     (known.sources, plan.sources) = sources(&file, root, folder, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
-            known.policies.add(node.key(), policy(node, report).map(Arc::new));
+            known.policies.add(node.key(), policy(node, folder, report));
         }
     }
     match file.get("routes") {
@@ -71,6 +74,17 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         None => missing_routes(root, &known, report),
     }
     Some(plan)
+}
+
+/// What stands in `Cache-ID`.
+fn location(text: &str) -> Result<String, Reason> {
+    if (1..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Ok(text.to_owned());
+    }
+    Err(Reason::new(
+        format!("{} is not a location", quoted(text)),
+        "write 1 to 16 letters and digits, like `KUL`",
+    ))
 }
 
 /// The sources and their indexes by name.

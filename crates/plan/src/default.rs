@@ -5,7 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZero;
 use std::time::Duration;
 
-use crate::meant::Listen;
+use http::StatusCode;
+use rules::Encoding;
+
+use crate::meant::{Compress, Listen};
 
 /// Bytes of the memory tier: 256 MiB.
 pub(crate) const MEMORY: u64 = 256 * 1024 * 1024;
@@ -36,6 +39,53 @@ pub(crate) fn listen() -> Listen {
         proxy_protocol: false,
         trust: Vec::new(),
     }
+}
+
+/// The cookie that may carry a signature, by Cloud CDN's name.
+pub(crate) const SIGNED_COOKIE: &str = "Cloud-CDN-Cookie";
+
+/// What is compressed where only `true` is written: what gets smaller by it.
+pub(crate) fn compress() -> Compress {
+    const TYPES: [&str; 14] = [
+        "text/*",
+        "application/json",
+        "application/ld+json",
+        "application/problem+json",
+        "application/graphql-response+json",
+        "application/manifest+json",
+        "application/javascript",
+        "application/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/wasm",
+        "image/svg+xml",
+        "font/ttf",
+        "font/otf",
+    ];
+    Compress {
+        encodings: vec![Encoding::Zstd, Encoding::Brotli, Encoding::Gzip],
+        types: TYPES.map(str::to_owned).to_vec(),
+        least: 1024,
+    }
+}
+
+/// Lifetimes where only `negative: true` is written: those of Cloud CDN, a minute for what a client can bring about, and
+/// little for redirects that say of themselves that they are temporary.
+pub(crate) fn negative() -> Vec<(StatusCode, Duration)> {
+    const TEN_SECONDS: Duration = Duration::from_secs(10);
+    vec![
+        (StatusCode::MULTIPLE_CHOICES, Duration::from_mins(10)),
+        (StatusCode::MOVED_PERMANENTLY, Duration::from_mins(10)),
+        (StatusCode::FOUND, TEN_SECONDS),
+        (StatusCode::TEMPORARY_REDIRECT, TEN_SECONDS),
+        (StatusCode::PERMANENT_REDIRECT, Duration::from_mins(10)),
+        (StatusCode::NOT_FOUND, Duration::from_mins(2)),
+        (StatusCode::METHOD_NOT_ALLOWED, Duration::from_mins(1)),
+        (StatusCode::GONE, Duration::from_mins(2)),
+        (StatusCode::MISDIRECTED_REQUEST, Duration::from_mins(1)),
+        (StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS, Duration::from_mins(2)),
+        (StatusCode::NOT_IMPLEMENTED, Duration::from_mins(1)),
+    ]
 }
 
 /// One runtime for each core that this process may use.

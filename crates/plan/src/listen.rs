@@ -8,7 +8,7 @@ use crate::fault::{Reason, Report, quoted};
 use crate::meant::{Limits, Listen, Tls};
 use crate::section::Section;
 use crate::tree::Node;
-use crate::{schema, unit, url, value};
+use crate::{schema, secret, unit, url, value};
 
 /// Where clients come in.
 pub(crate) fn listen(node: Option<Node<'_>>, folder: &Path, report: &mut Report) -> Listen {
@@ -33,6 +33,16 @@ pub(crate) fn listen(node: Option<Node<'_>>, folder: &Path, report: &mut Report)
         }
     }
     listen.admin = section.get("admin").and_then(|node| address(node, &mut taken, report));
+    if let Some(node) = section.get("admin_token") {
+        listen.admin_token = secret::token(node, folder, report);
+        if section.get("admin").is_none() {
+            report.at_key(
+                node,
+                "`admin_token` has no effect: there is no admin port",
+                "add `admin: 127.0.0.1:9090`, or take the token out",
+            );
+        }
+    }
     listen.tls = section.get("tls").and_then(|node| tls(node, folder, report));
     section.set("proxy_protocol", &mut listen.proxy_protocol, report, value::switch);
     if let Some(node) = section.get("trust") {

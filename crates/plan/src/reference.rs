@@ -14,11 +14,14 @@ instead. An unknown key is a fault. Nothing is guessed.
 - A duration is a whole number and `ms`, `s`, `m`, `h` or `d`: `50ms`, `5s`, `2m`, `1h`.
 - A size is a whole number and `B`, `KiB`, `MiB`, `GiB` or `TiB`: `64MiB`.
 - A share is a number and `%`: `10%`.
+- `${…}` is an [expression](expressions.md) over the request; where one may stand, the key says so. Inside `{ }` and `[ ]`
+  it needs quotes.
 - `true` and `false` are written so, and in no other way.
 - Where a list may stand, one value may stand alone.
 - Anchors, aliases, tags and several documents are not part of the language; the file is at most 1 MiB.
 
-A whole file to start from is [`examples/fleetfoot.yaml`](../../examples/fleetfoot.yaml).
+A whole file to start from is [`examples/fleetfoot.yaml`](../../examples/fleetfoot.yaml); recipes are in
+[what to cache](../guide/what-to-cache.md).
 ";
 
 /// The page, in Markdown.
@@ -42,6 +45,15 @@ fn describe(section: &Section) -> String {
     if !section.later.is_empty() {
         let later = section.later.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let _ = writeln!(part, "\nNot available in this version: {later}.");
+    }
+    for word in section.words {
+        if let Some(more) = &word.more {
+            let _ = write!(
+                part,
+                "\n### `{}`\n\n{}\n\n```yaml\n{}\n```\n",
+                word.name, more.paragraph, more.example
+            );
+        }
     }
     part
 }

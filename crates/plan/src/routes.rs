@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::fault::{Report, quoted};
-use crate::meant::{CachePolicy, Pattern, Route};
+use crate::invalidate::invalidate;
+use crate::meant::{Pattern, Route};
 use crate::nearest::nearest;
+use crate::policy::Policy;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, value};
@@ -17,7 +19,7 @@ pub(crate) struct Known<'t> {
     /// Index into the plan's sources.
     pub(crate) sources: Names<'t, usize>,
     /// Shared by every route that uses it.
-    pub(crate) policies: Names<'t, Option<Arc<CachePolicy>>>,
+    pub(crate) policies: Names<'t, Policy>,
 }
 
 /// Names in the order of the file, for messages, and what they stand for.
@@ -104,8 +106,11 @@ fn route(
     let pattern = section.need("match", report).and_then(|node| pattern(node, patterns, report));
     let source =
         section.need("proxy", report).and_then(|node| known.sources.find(node, "source", report).copied());
-    let cache = section.get("use").and_then(|node| cache(node, known, report));
-    Some(Route { pattern: pattern?, source: source?, cache, signed: None, invalidate: Vec::new() })
+    let Policy { cache, signed } =
+        section.get("use").map(|node| policies(node, known, report)).unwrap_or_default();
+    let invalidate =
+        section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
+    Some(Route { pattern: pattern?, source: source?, cache, signed, invalidate })
 }
 
 fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {
@@ -127,20 +132,31 @@ fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut R
     }
 }
 
-/// The cache among the policies that a route names.
-fn cache(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Option<Arc<CachePolicy>> {
-    let mut chosen: Option<Arc<CachePolicy>> = None;
+/// What the policies that a route names say together: at most one about each thing.
+fn policies(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Policy {
+    let mut chosen = Policy::default();
     for item in value::one_or_more(node, report) {
         let Some(policy) = known.policies.find(item, "policy", report) else { continue };
-        let Some(policy) = policy else { continue };
-        match &chosen {
-            None => chosen = Some(Arc::clone(policy)),
-            Some(first) => {
-                let cause =
-                    format!("{} and {} both say how to cache", quoted(&first.name), quoted(&policy.name));
-                report.at(item, cause, "use one of them");
-            }
-        }
+        add(item, &mut chosen.cache, policy.cache.as_ref(), ("cache", |cache| &cache.name), report);
+        add(item, &mut chosen.signed, policy.signed.as_ref(), ("sign", |signed| &signed.name), report);
     }
     chosen
+}
+
+/// Takes a part of a policy, unless another policy has said it already.
+fn add<T>(
+    item: Node<'_>,
+    place: &mut Option<Arc<T>>,
+    part: Option<&Arc<T>>,
+    (verb, name): (&str, fn(&T) -> &String),
+    report: &mut Report,
+) {
+    let Some(part) = part else { return };
+    match place {
+        None => *place = Some(Arc::clone(part)),
+        Some(first) => {
+            let cause = format!("{} and {} both say how to {verb}", quoted(name(first)), quoted(name(part)));
+            report.at(item, cause, "use one of them");
+        }
+    }
 }

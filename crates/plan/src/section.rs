@@ -2,6 +2,7 @@
 //! Opened by the check of each section.
 
 use crate::fault::{Reason, Report, quoted};
+use crate::nearest::nearest;
 use crate::schema;
 use crate::tree::{Node, Shape};
 
@@ -28,12 +29,26 @@ impl<'t> Section<'t> {
             }
         };
         for entry in &entries {
-            if schema.word(entry.key()).is_none() && !report.is_full() {
+            if let Some(word) = glued_secret(schema, entry.key()) {
+                // Neither the key nor its path may be shown: the secret is part of them.
+                let cause = format!("there is no space behind `{word}:`");
+                report.fault(entry.key_place(), node.path(), cause, format!("write `{word}: …`"));
+            } else if schema.word(entry.key()).is_none() && !report.is_full() {
                 let Reason { cause, remedy } = schema.unknown(entry.key());
                 report.at_key(*entry, cause, remedy);
             }
         }
         Some(Section { node, schema, entries })
+    }
+
+    /// Whether there is no key at all, known or not.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether there is a key that was refused, so that what is missing may be what it was meant for.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.entries.iter().any(|entry| self.schema.word(entry.key()).is_none())
     }
 
     /// The value of a key; `None` when it is not there.
@@ -47,11 +62,19 @@ impl<'t> Section<'t> {
         let value = self.get(key);
         // What is written with words of a later version has been refused for them; it lacks nothing else.
         let is_later = self.entries.iter().any(|entry| self.schema.later.contains(&entry.key()));
-        if value.is_none() && !is_later {
+        if value.is_none() && !is_later && !self.is_misspelt(key) {
             let cause = format!("{} is missing", quoted(key));
             report.at(self.node, cause, format!("add it: `{}`", self.schema.example));
         }
         value
+    }
+
+    /// Whether a key that was refused was probably meant to be this one.
+    fn is_misspelt(&self, key: &str) -> bool {
+        let words = || self.schema.words.iter().map(|word| word.name);
+        self.entries.iter().any(|entry| {
+            self.schema.word(entry.key()).is_none() && nearest(entry.key(), words()) == Some(key)
+        })
     }
 
     /// Reads a key into its place; leaves the default there when the key is missing or wrong.
@@ -66,6 +89,12 @@ impl<'t> Section<'t> {
             *place = value;
         }
     }
+}
+
+/// The word of `admin_token:abc`, a key because the space is missing.
+fn glued_secret(schema: &schema::Section, key: &str) -> Option<&'static str> {
+    let word = schema.word(key.split_once(':')?.0)?;
+    (word.form == schema::SECRET_FORM).then_some(word.name)
 }
 
 /// The entries of a mapping whose keys are names somebody chose: sources, policies.
@@ -87,15 +116,21 @@ pub(crate) fn named<'t>(node: Node<'t>, example: &str, report: &mut Report) -> V
     };
     for entry in &entries {
         let name = entry.key();
-        let fits = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.len() <= 64;
-        if !fits {
-            let remedy = "write a letter, then letters, digits, `_` and `-`, at most 64";
-            report.at_key(*entry, format!("{} is not a name", quoted(name)), remedy);
+        if !is_name(name) {
+            report.at_key(*entry, format!("{} is not a name", quoted(name)), NAMES);
         }
     }
     entries
+}
+
+/// How names are to be written.
+pub(crate) const NAMES: &str = "write a letter, then letters, digits, `_` and `-`, at most 64";
+
+/// Whether it is written so.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.len() <= 64
 }
 
 fn not_a_mapping(node: Node<'_>, shape: &Shape<'_>, example: &str, report: &mut Report) {

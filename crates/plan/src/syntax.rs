@@ -4,6 +4,7 @@
 use serde_saphyr::granit_parser::ErrorKind;
 
 use crate::fault::{Reason, quoted};
+use crate::masked::masked;
 
 /// Explains a parser's error on `line` at `column` (characters from 0).
 pub(crate) fn explain(kind: &ErrorKind, message: &str, line: &str, column: usize) -> Reason {
@@ -118,13 +119,12 @@ fn braces(before: &str, line: &str) -> Reason {
         depth < 0 || (depth == 0 && c == ',')
     });
     let value = rest[..end.unwrap_or(rest.len())].trim();
-    if value.contains("${") {
-        return Reason::new("expressions are not available in this version", "write the value itself");
-    }
-    Reason::new(
-        "a value with braces stands inside `{ }` without quotes",
-        format!("write {}", quoted(&format!("\"{value}\""))),
-    )
+    let is_secret = masked(line).concat() != line;
+    let remedy = match quoted(&format!("\"{value}\"")) {
+        _ if is_secret => "write quotes around it".to_owned(),
+        value => format!("write {value}"),
+    };
+    Reason::new("a value with braces stands inside `{ }` without quotes", remedy)
 }
 
 #[cfg(test)]

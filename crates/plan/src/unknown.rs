@@ -63,7 +63,7 @@ mod tests {
                 &POLICY,
                 "ttl",
                 "unknown key `ttl`",
-                "`ttl` belongs into `policies.<name>.cache`; known here: `cache`",
+                "`ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`",
             ),
             (&ROUTE, "drain", "unknown key `drain`", "write `drain` at the top of the file, not in here"),
             (&SOURCE_TLS, "zebra", "unknown key `zebra`", "known here: `verify`, `authorities`"),

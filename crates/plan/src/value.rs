@@ -10,14 +10,20 @@ use crate::nearest::nearest;
 use crate::tree::{Node, Shape};
 use crate::unit;
 
-/// A single word.
+/// A single word, without expressions.
 pub(crate) fn text<'t>(node: Node<'t>, report: &mut Report) -> Option<&'t str> {
+    let text = written(node, report)?;
+    if text.contains("${") {
+        report.at(node, "an expression cannot stand here", "write the value itself");
+        return None;
+    }
+    Some(text)
+}
+
+/// A single word as it is written, perhaps with expressions in it.
+pub(crate) fn written<'t>(node: Node<'t>, report: &mut Report) -> Option<&'t str> {
     let subject = || if node.key().is_empty() { "the item".to_owned() } else { quoted(node.key()) };
     match node.shape() {
-        Shape::Text(text) if text.contains("${") => {
-            report.at(node, "expressions are not available in this version", "write the value itself");
-            None
-        }
         Shape::Text(text) => Some(text),
         Shape::Nothing => {
             report.at(
@@ -175,6 +181,18 @@ pub(crate) fn one_or_more<'t>(node: Node<'t>, report: &mut Report) -> Vec<Node<'
         }
         Shape::List(items) => items,
         _ => vec![node],
+    }
+}
+
+/// The same, where an empty list says something too: none.
+pub(crate) fn distinct_or_none<T: PartialEq>(
+    node: Node<'_>,
+    report: &mut Report,
+    read: impl Fn(Node<'_>, &mut Report) -> Option<T>,
+) -> Vec<T> {
+    match node.shape() {
+        Shape::List(items) if items.is_empty() => Vec::new(),
+        _ => distinct(node, report, read),
     }
 }
 

@@ -65,6 +65,10 @@ impl Default for CachePolicy {
 
 /// What a stored answer is found by, besides its path.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four switches of the language that have nothing to do with each other"
+)]
 pub struct KeyPolicy {
     /// Whether `http` and `https` have answers of their own.
     pub scheme: bool,

@@ -1,7 +1,5 @@
 //! Files that cannot even be read as text, and random ones.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
-
 use plan::{Faults, compile, load};
 use proptest::prelude::*;
 
@@ -40,7 +38,7 @@ fn a_long_file_is_a_fault() {
     assert_eq!(faults.iter().next().unwrap().cause, "the file is longer than 1 MiB");
 }
 
-const VALID: &str = include_str!("../../../examples/fleetfoot.yaml");
+const VALID: &str = include_str!("../../../../examples/fleetfoot.yaml");
 const EXAMPLE: &str = "\
 listen: { http: [127.0.0.1:8080, ':80'], admin: 9090, trust: [10.0.0.0/8] }
 limits: { head_size: 32KiB }

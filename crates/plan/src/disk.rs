@@ -1,0 +1,39 @@
+//! Disk: the section `disk` → [`Disk`]. Called by `check`.
+
+use std::path::{Path, PathBuf};
+
+use crate::fault::{Report, quoted};
+use crate::meant::Disk;
+use crate::section::Section;
+use crate::tree::Node;
+use crate::{schema, value};
+
+/// Reads the disk tier. A fault where this program was built without it.
+pub(crate) fn disk(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Disk> {
+    if !cfg!(feature = "disk") {
+        report.at_key(
+            node,
+            "this fleetfoot was built without the tier `disk`",
+            "take it out, or build the program with it: `cargo build --release -p fleetfoot --features disk`",
+        );
+    }
+    let section = Section::open(node, &schema::DISK, report)?;
+    let place = section.need("folder", report).and_then(|node| place(node, folder, report));
+    let bytes = section.need("size", report).and_then(|node| value::size(node, "16MiB", "16TiB", report));
+    Some(Disk { folder: place?, bytes: bytes? })
+}
+
+/// The folder, which need not be there yet.
+fn place(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<PathBuf> {
+    let text = value::text(node, report)?;
+    let path = folder.join(text);
+    if text.is_empty() {
+        report.at(node, "`` is not a path", "write the path of a folder, like `./cache`");
+        return None;
+    }
+    if std::fs::metadata(&path).is_ok_and(|found| !found.is_dir()) {
+        report.at(node, format!("{} is not a folder", quoted(text)), "write the path of a folder of its own");
+        return None;
+    }
+    Some(path)
+}

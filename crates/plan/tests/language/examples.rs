@@ -1,0 +1,154 @@
+//! Examples: the example file, the reference and the guide. None of them can rot: all that stands there compiles.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use plan::{load, reference, schema};
+use tempfile::TempDir;
+
+/// A file of the repository.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// A folder with every file that examples name.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["chain.pem", "key.pem", "ca.pem"] {
+        fs::write(folder.path().join(name), "-").unwrap();
+    }
+    fs::write(folder.path().join("admin.token"), "a-token-of-more-than-16\n").unwrap();
+    fs::write(folder.path().join("main.key"), "nZtRohdNF9m3cKM24IcK4w==\n").unwrap();
+    fs::write(folder.path().join("old.key"), "aZtRohdNF9m3cKM24IcK4w==\n").unwrap();
+    folder
+}
+
+fn compiles(folder: &TempDir, text: &str) {
+    let path = folder.path().join("fleetfoot.yaml");
+    fs::write(&path, text).unwrap();
+    load(&path).unwrap_or_else(|faults| panic!("{text}\n{faults}"));
+}
+
+#[test]
+fn the_example_compiles() {
+    let folder = folder();
+    let example = fs::read_to_string(repository("examples/fleetfoot.yaml")).unwrap();
+    compiles(&folder, &example);
+    assert!(example.lines().count() <= 100, "one page");
+}
+
+#[test]
+fn the_reference_is_up_to_date() {
+    let path = repository("docs/reference/configuration.md");
+    if std::env::var_os("FLEETFOOT_WRITE").is_some() {
+        fs::write(&path, reference()).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == reference(), "run `FLEETFOOT_WRITE=1 cargo test -p plan`");
+}
+
+const SOURCES: &str = "sources: { api: http://a }\n";
+const ROUTES: &str = "routes: [{ match: /**, proxy: api }]\n";
+
+/// Lines, so much further to the right.
+fn indented(lines: &str, by: usize) -> String {
+    let margin = " ".repeat(by);
+    lines.lines().flat_map(|line| [&margin, line, "\n"]).collect()
+}
+
+/// A whole file around keys that stand in a section.
+fn around(section: &str, keys: &str) -> String {
+    let policy = |keys: &str, by: usize| {
+        let levels = ["policies:\n", "  p:\n", "    cache:\n", "      key:\n"];
+        format!("{SOURCES}{ROUTES}{}{}", levels[..by / 2].concat(), indented(keys, by))
+    };
+    match section {
+        "" => format!("{SOURCES}{ROUTES}{keys}\n"),
+        "listen" => format!("{SOURCES}{ROUTES}listen:\n{}", indented(keys, 2)),
+        "policies.<name>" => policy(keys, 4),
+        "policies.<name>.cache" | "policies.<name>.cache.key" => policy(keys, 6),
+        "routes[]" => format!("{SOURCES}routes:\n  -\n{}", indented(keys, 4)),
+        other => panic!("say where the keys of {other} stand"),
+    }
+}
+
+#[test]
+fn the_sections_of_the_reference_compile() {
+    let folder = folder();
+    for section in schema() {
+        let example = section.example;
+        let text = match section.path {
+            "" => format!("{SOURCES}{example}\n"),
+            "listen" | "limits" => around("", example),
+            "listen.tls" => format!("{SOURCES}{ROUTES}listen: {{ https: 0, {example} }}\n"),
+            "secret" => around("listen", &format!("admin: 9090\n{example}")),
+            "disk" if cfg!(feature = "disk") => around("", example),
+            "disk" => continue,
+            "sources.<name>" => format!("sources:\n  {example}\nroutes: [{{ match: /, proxy: api }}]\n"),
+            "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
+            "policies.<name>.cache" | "policies.<name>.signed" => around("policies.<name>", example),
+            "policies.<name>.cache.key.query" => {
+                around("policies.<name>.cache", &format!("key: {{ {example} }}"))
+            }
+            path if path.starts_with("policies.<name>.cache.") => around("policies.<name>.cache", example),
+            "routes[]" => {
+                format!("{SOURCES}policies: {{ live: {{ cache: true }} }}\nroutes:\n  {example}\n")
+            }
+            "routes[].invalidate[]" => around("routes[]", &format!("match: PUT /x\nproxy: api\n{example}")),
+            _ => format!(
+                "sources: {{ s: {{ http: https://a, {example} }} }}\nroutes: [{{ match: /, proxy: s }}]\n"
+            ),
+        };
+        compiles(&folder, &text);
+    }
+}
+
+#[test]
+fn the_controls_of_the_reference_compile() {
+    let folder = folder();
+    for section in schema() {
+        for word in section.words {
+            let Some(more) = &word.more else { continue };
+            assert!(more.example.contains(&format!("{}:", word.name)), "{}", word.name);
+            assert!(more.paragraph.ends_with('.'), "{}", word.name);
+            if word.name == "disk" && !cfg!(feature = "disk") {
+                continue;
+            }
+            compiles(&folder, &around(section.path, more.example));
+        }
+    }
+}
+
+#[test]
+fn every_control_of_the_cache_is_told() {
+    let told: Vec<&str> = schema()
+        .iter()
+        .flat_map(|section| section.words)
+        .filter(|word| word.more.is_some())
+        .map(|word| word.name)
+        .collect();
+    for word in
+        "mode ttl max_ttl client_ttl negative jitter early stale if_error bypass skip_for per scheme host \
+                 query sort headers cookies by encodings languages no_vary_search body_keys tags compress \
+                 cache_status signed invalidate disk admin_token location"
+            .split_whitespace()
+    {
+        assert!(told.contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn the_guide_compiles() {
+    let folder = folder();
+    let guide = fs::read_to_string(repository("docs/guide/what-to-cache.md")).unwrap();
+    let mut blocks = 0;
+    for block in guide.split("```yaml\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let has = |key: &str| block.lines().any(|line| line.starts_with(key));
+        let sources = if has("sources:") { "" } else { SOURCES };
+        let routes = if has("routes:") { "" } else { ROUTES };
+        compiles(&folder, &format!("{sources}{routes}{block}"));
+        blocks += 1;
+    }
+    assert!(blocks >= 8, "{blocks}");
+}

@@ -1,0 +1,11 @@
+//! The language: files as people write them, and what they mean or what is wrong with them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
+
+mod bad;
+mod bad_caching;
+mod caching;
+mod examples;
+mod files;
+mod good;
+mod secrets;
