@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZero;
 use std::time::Duration;
 
-use http::StatusCode;
 use rules::Encoding;
 
 use crate::meant::{Compress, Listen};
@@ -67,25 +66,6 @@ pub(crate) fn compress() -> Compress {
         types: TYPES.map(str::to_owned).to_vec(),
         least: 1024,
     }
-}
-
-/// Lifetimes where only `negative: true` is written: those of Cloud CDN, a minute for what a client can bring about, and
-/// little for redirects that say of themselves that they are temporary.
-pub(crate) fn negative() -> Vec<(StatusCode, Duration)> {
-    const TEN_SECONDS: Duration = Duration::from_secs(10);
-    vec![
-        (StatusCode::MULTIPLE_CHOICES, Duration::from_mins(10)),
-        (StatusCode::MOVED_PERMANENTLY, Duration::from_mins(10)),
-        (StatusCode::FOUND, TEN_SECONDS),
-        (StatusCode::TEMPORARY_REDIRECT, TEN_SECONDS),
-        (StatusCode::PERMANENT_REDIRECT, Duration::from_mins(10)),
-        (StatusCode::NOT_FOUND, Duration::from_mins(2)),
-        (StatusCode::METHOD_NOT_ALLOWED, Duration::from_mins(1)),
-        (StatusCode::GONE, Duration::from_mins(2)),
-        (StatusCode::MISDIRECTED_REQUEST, Duration::from_mins(1)),
-        (StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS, Duration::from_mins(2)),
-        (StatusCode::NOT_IMPLEMENTED, Duration::from_mins(1)),
-    ]
 }
 
 /// One runtime for each core that this process may use.

@@ -119,8 +119,21 @@ fn contradictions(section: &Section<'_>, policy: &CachePolicy, report: &mut Repo
         };
         below("ttl", rules.default_ttl, report);
         below("client_ttl", rules.client_ttl, report);
-        let longest = rules.by_status.iter().map(|(_, duration)| *duration).max();
-        below("negative", longest, report);
+        // `true` means what is usual, within what the file allows otherwise.
+        if section.get("negative").is_some_and(|node| matches!(node.shape(), Shape::Map(_))) {
+            below("negative", rules.by_status.iter().map(|(_, duration)| *duration).max(), report);
+        }
+    }
+    let ignored =
+        [("client_directives", rules.client_directives), ("store_set_cookie", rules.store_set_cookie)];
+    for (word, is_set) in ignored {
+        if let Some(node) = section.get(word)
+            && is_set
+            && rules.mode == Mode::Force
+        {
+            let cause = format!("{} has no effect with `mode: force`", quoted(word));
+            report.at_key(node, cause, "take one of them out");
+        }
     }
     if let Some(node) = section.get("per")
         && rules.mode == Mode::Force

@@ -7,7 +7,7 @@ use rules::status;
 
 use crate::fault::{Reason, Report, quoted};
 use crate::tree::{Node, Shape};
-use crate::{default, unit, value};
+use crate::{unit, value};
 
 /// Reads `true`, `false`, or a mapping of statuses to durations.
 pub(super) fn negative(node: Node<'_>, report: &mut Report) -> Option<Vec<(StatusCode, Duration)>> {
@@ -22,7 +22,7 @@ pub(super) fn negative(node: Node<'_>, report: &mut Report) -> Option<Vec<(Statu
             lifetimes.sort_by_key(|(status, _)| status.as_u16());
             Some(lifetimes)
         }
-        Shape::Text("true") => Some(default::negative()),
+        Shape::Text("true") => Some(rules::policy::by_status_defaults()),
         Shape::Text("false") => Some(Vec::new()),
         Shape::Broken => None,
         Shape::Nothing | Shape::Text(_) | Shape::List(_) => {

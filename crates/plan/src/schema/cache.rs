@@ -12,8 +12,10 @@ pub(crate) static CACHE: Section = Section {
             "`origin`: they decide, and `ttl` is for answers that state no lifetime. `static`: they decide, and `ttl` is \
              only for answers of static content (images, fonts, style sheets, scripts, video) that state none; the content \
              type tells, never the end of a path, so that `/account/x.css` cannot make a private page public. `force`: \
-             their lifetimes are overruled, and all that may be shared is fresh for `ttl` or for what `negative` says. Use \
-             `force` for an origin you cannot change, on routes where everybody gets the same. Even then requests with \
+             they are overruled, `no-store` and `private` too, and so is what clients ask for: successful answers (200, \
+             203, 204, 300, 301, 308) are fresh for `ttl`, and the statuses of `negative` for what it says; others are left \
+             to their own words. Use `force` for an origin you cannot change, on routes where everybody gets the same. Even \
+             then requests with \
              `Authorization` or with cookies that are not part of the key go straight through (unless `skip_for` says who \
              is logged in), and answers with `Set-Cookie` are not stored. In Cloud CDN these are `USE_ORIGIN_HEADERS`, \
              `CACHE_ALL_STATIC` and `FORCE_CACHE_ALL`; nginx forces with `proxy_ignore_headers` and `proxy_cache_valid`, \
@@ -48,9 +50,9 @@ pub(crate) static CACHE: Section = Section {
         word("negative", "status → duration, or `true`", Some("false"), "Lifetimes by status, where the answer states none.")
             .told(
                 "So that a missing page, or a redirect, does not cost the origin a request each time. `true` stands for the \
-                 usual: 300, 301 and 308 for 10 minutes; 404, 410 and 451 for 2 minutes; 405, 421 and 501 for 1 minute; 302 \
-                 and 307 for 10 seconds; 200, 203 and 204 have `ttl`, and 206 is made from the whole answer: the fifteen \
-                 statuses that Cloud CDN caches. A mapping names its own, 200, 203, 204 or any from 300 to 599 apart from \
+                 usual: 300, 301 and 308 for 10 minutes; 404, 410 and 451 for 2 minutes; 405, 421 and 501 for 1 minute. \
+                 With 200, 203, 204 and 206, which have `ttl`, and 302 and 307, which are temporary and stored only where \
+                 they say so, these are the fifteen statuses that Cloud CDN caches. A mapping names its own, 200, 203, 204 or any from 300 to 599 apart from \
                  304. What a client can bring about by a strange request (400, 405, 413, 414, 431, 5xx) is kept for at most \
                  a minute, or one such request would close a page for everybody. Cloud CDN: `negativeCachingPolicy`; nginx: \
                  `proxy_cache_valid 404 10s`.",

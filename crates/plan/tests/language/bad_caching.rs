@@ -58,6 +58,10 @@ fn lifetimes() {
             "per | `per` is for answers of one user, and `mode: force` for those of everybody | take one of them out: with `mode: origin`, `per` keeps answers that say they are fresh",
         ),
         (
+            "mode: force, ttl: 1m, store_set_cookie: true",
+            "store_set_cookie | `store_set_cookie` has no effect with `mode: force` | take one of them out",
+        ),
+        (
             "per: X-User",
             "per | `X-User` is the same for every request | write an expression, like `\"${header('X-User')}\"`",
         ),

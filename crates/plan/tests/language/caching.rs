@@ -167,8 +167,9 @@ fn every_other_way_to_write_it() {
     assert_eq!(cache("mode: force, negative: true").rules.mode, Mode::Force);
     let usual = cache("negative: true").rules.by_status;
     let codes: Vec<u16> = usual.iter().map(|(status, _)| status.as_u16()).collect();
-    // With 200, 203, 204 and 206, which have `ttl`, the fifteen of seed 000.
-    assert_eq!(codes, [300, 301, 302, 307, 308, 404, 405, 410, 421, 451, 501]);
+    // With 200, 203, 204 and 206, which have `ttl`, and 302 and 307, which must say so, the fifteen of seed 000.
+    assert_eq!(codes, [300, 301, 308, 404, 405, 410, 421, 451, 501]);
+    assert_eq!(cache("negative: true, max_ttl: 1m").rules.by_status, usual);
     assert!(cache("negative: false").rules.by_status.is_empty());
     let own = cache("negative: { 503: 1m, 200: 5s, 599: 0s }").rules.by_status;
     assert_eq!(own.iter().map(|(status, _)| status.as_u16()).collect::<Vec<_>>(), [200, 503, 599]);

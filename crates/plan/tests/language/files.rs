@@ -46,8 +46,13 @@ sources:
   api: { http: [http://a:1, https://b], health: GET /healthz, timeout: { head: 5s } }
 policies:
   live: { cache: { ttl: 5s, heuristic: 10%, targeted: [CDN-Cache-Control] } }
+  all:
+    signed: { keys: { main: MDEyMzQ1Njc4OTAxMjM0NQ }, cookie: none }
+    cache: { mode: static, ttl: 1m, negative: { 404: 10s }, bypass: [X-A, { cookie: b }, \"${query.c == '1'}\"], per: \"${claim('sub')}\",
+      key: { query: { except: [utm_*] }, cookies: [], by: \"${header('X-Plan')}\", languages: [en] }, body_keys: { methods: POST }, compress: { types: text/* } }
 routes:
   - { match: \"GET *.example.com/users/{id}/**\", proxy: api, use: [live] }
+  - { match: \"PUT /{id}\", proxy: api, use: all, invalidate: [{ url: \"/x/${path.id}\" }, { tag: a, soft: true }] }
 ";
 
 /// Whatever comes: an answer, faults within the text, and something to show.
