@@ -22,8 +22,11 @@ pub fn cut(fields: &mut HeaderMap, most: Duration, age: u32, fresh_for: i64) {
     let left = most.as_secs().min(u64::try_from(fresh_for).unwrap_or(0));
     let allowed = seconds::clamp(u64::from(age).saturating_add(left));
     let max_age = stated(fields, &directives).map_or(allowed, |stated| stated.min(allowed));
-    let is_said =
-        directives.max_age == Some(max_age) && directives.s_maxage.is_none() && !fields.contains_key(EXPIRES);
+    // What we read as 0 may be contradictions, which clients read in ways of their own.
+    let is_said = max_age > 0
+        && directives.max_age == Some(max_age)
+        && directives.s_maxage.is_none()
+        && !fields.contains_key(EXPIRES);
     if is_said {
         return;
     }

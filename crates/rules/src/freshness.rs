@@ -77,16 +77,14 @@ fn chosen(
     if !status::may_get_a_lifetime(exchange.status, directives.public) {
         return None;
     }
+    let default = |from| policy.default_ttl.map(|ttl| (ttl, from));
     let default = match policy.mode {
-        Mode::Origin => policy.default_ttl.map(|ttl| (ttl, LifetimeFrom::PolicyDefault)),
-        Mode::Static if is_static(exchange.response) => {
-            policy.default_ttl.map(|ttl| (ttl, LifetimeFrom::StaticType))
-        }
-        Mode::Static => None,
-        // What force takes has its lifetime by now. One user's own answer it leaves to the answer itself, and that may
-        // have the default; a failure may not, or every 404 would stay for as long as a success.
-        Mode::Force if exchange.personal => policy.default_ttl.map(|ttl| (ttl, LifetimeFrom::PolicyDefault)),
-        Mode::Force => None,
+        Mode::Origin => default(LifetimeFrom::PolicyDefault),
+        Mode::Static if is_static(exchange.response) => default(LifetimeFrom::StaticType),
+        // One user's own answer is not forced, so it may have the default.
+        Mode::Force if exchange.personal => default(LifetimeFrom::PolicyDefault),
+        // What else force takes has its lifetime by now. A failure gets none, or a 404 would stay as long as a success.
+        Mode::Static | Mode::Force => None,
     };
     default.or_else(|| Some((guess(exchange, policy.heuristic?)?, LifetimeFrom::Heuristic)))
 }

@@ -56,10 +56,8 @@ fn looked_up<'k>(range: &[u8], known: &'k [HeaderValue]) -> Option<&'k HeaderVal
 /// Without the last subtag, and without a single letter or digit before it, which means nothing alone.
 fn without_last(range: &[u8]) -> &[u8] {
     let end = range.iter().rposition(|&byte| byte == b'-').unwrap_or(0);
-    match &range[..end] {
-        [rest @ .., b'-', _] => rest,
-        rest => rest,
-    }
+    let shorter = &range[..end];
+    if let [rest @ .., b'-', _] = shorter { rest } else { shorter }
 }
 
 /// Whether a language is the range or more particular (RFC 4647 §3.3.1).

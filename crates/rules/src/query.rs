@@ -146,7 +146,7 @@ impl QueryKey {
         out.reserve(target.len());
         out.push_str(path);
         let kept = query.split('&').filter(|parameter| self.keeps(parameter));
-        self.join(kept, |out, parameter| out.push_str(parameter), out);
+        self.join(kept, String::push_str, out);
         if out.len() == path.len() + 1 {
             out.truncate(path.len());
         }

@@ -202,6 +202,8 @@ mod tests {
         assert_eq!(judge(Method::HEAD, StatusCode::OK, &request), Verdict::NotModified);
         assert_eq!(judge(Method::GET, StatusCode::NOT_FOUND, &request), Verdict::Proceed);
         assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::PreconditionFailed);
+        let query = Method::from_bytes(b"QUERY").unwrap();
+        assert_eq!(judge(query, StatusCode::OK, &request), Verdict::NotModified);
         let request = fields(&[(IF_MODIFIED_SINCE, LATER)]);
         assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::Proceed);
     }

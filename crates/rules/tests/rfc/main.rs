@@ -1,5 +1,8 @@
 //! Storing and reusing, MUST by MUST: each test is named after the section it holds `rules` to. No clock, no socket.
 
+mod changed;
+mod keys;
+mod policy;
 mod properties;
 mod reuse;
 mod scene;

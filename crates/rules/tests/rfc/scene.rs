@@ -18,6 +18,7 @@ pub(crate) struct Scene {
     pub(crate) status: StatusCode,
     pub(crate) response: HeaderMap,
     pub(crate) policy: Policy,
+    pub(crate) personal: bool,
 }
 
 /// An answer with these fields.
@@ -28,6 +29,7 @@ pub(crate) fn answer(lines: &[(&'static str, &str)]) -> Scene {
         status: StatusCode::OK,
         response: fields(lines),
         policy: Policy::default(),
+        personal: false,
     }
 }
 
@@ -80,13 +82,19 @@ impl Scene {
         self
     }
 
+    /// Stored for one user alone.
+    pub(crate) fn personal(mut self) -> Self {
+        self.personal = true;
+        self
+    }
+
     pub(crate) fn exchange(&self) -> Exchange<'_> {
         Exchange {
             method: &self.method,
             request: Fields::Map(&self.request),
             status: self.status,
             response: &self.response,
-            personal: false,
+            personal: self.personal,
             requested_at: NOW,
             received_at: NOW,
         }
