@@ -1,7 +1,8 @@
 //! Answer: a request on a cached route, as a short list of steps.
 //!
 //! ```text
-//! pass ◄── not a look-up (method, content, If-Match, Upgrade)
+//! pass ◄── not a look-up (method, content, If-Match, Upgrade; what the policy bypasses or skips)
+//!  key, prepare
 //!  find ──► usable ──► serve (and refresh in the background)
 //!   └─► ask: only-if-cached ──► 504
 //!            HEAD, Range, no-store ──► pass, and learn from the answer
@@ -13,18 +14,23 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::Method;
-use message::{Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
+use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result};
 use plan::CachePolicy;
-use rules::{CacheStatus, Exchange, Fwd, Ranges, RequestDirectives, Reuse};
+use rules::{CacheStatus, Encoding, Exchange, Fwd, Ranges, Reuse};
 
+use crate::content::{self, Content};
+use crate::draft::{Drafting, strip_tags};
+use crate::encode;
 use crate::entry::{Entry, Variant};
 use crate::fetch::{Ask, failed};
 use crate::fill::Fill;
-use crate::forgetting::Forgetting;
 use crate::interest::Interest;
 use crate::key::KeyView;
+use crate::keying::{Look, Scratch};
 use crate::lookup::{Found, find};
+use crate::prepare::{prepare, restore_tags};
 use crate::renewal::renew;
 use crate::store::Store;
 
@@ -44,6 +50,8 @@ pub struct Caching<'a, C> {
     pub store: &'a Arc<Store>,
     /// The route's policy.
     pub policy: &'a Arc<CachePolicy>,
+    /// What the route calls the segments of its path.
+    pub names: &'a [Option<Box<str>>],
     /// What lies behind the cache.
     pub call: &'a C,
 }
@@ -51,31 +59,91 @@ pub struct Caching<'a, C> {
 impl<C: Call> Caching<'_, C> {
     /// See the module.
     pub async fn answer(&self, request: Request) -> Answer {
-        self.decide(request).await.concise()
+        let mut answer = self.decide(request).await.concise();
+        if let Ok(response) = &mut answer.outcome {
+            strip_tags(&mut response.fields, self.policy);
+        }
+        answer
     }
 
     async fn decide(&self, mut request: Request) -> Answer {
         // The source would do it, after the variant was chosen by a field that the origin never saw.
         rules::hop_by_hop::strip_named(&mut request.fields);
-        let interest = Interest::of(request.view().fields);
-        if !matches!(request.method, Method::GET | Method::HEAD) {
+        let interest = Interest::of(&self.look(&request.view()));
+        let keys_content = self.keys_content(&request.method);
+        if !keys_content && !matches!(request.method, Method::GET | Method::HEAD) {
             return self.pass(request, CacheStatus::forward(Fwd::Method)).await;
         }
-        if !request.body.is_empty() {
+        if !keys_content && !request.body.is_empty() {
             // Content of a GET is not part of the key, so an origin that reads it could poison the entry.
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("content")).await;
         }
         if let Some(why) = interest.bypass() {
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because(why)).await;
         }
+        if keys_content {
+            match content::read(std::mem::take(&mut request.body), self.policy.body_keys.max).await {
+                Ok(Content::Whole(content)) => request.body = content.into(),
+                Ok(Content::TooLong(body)) => {
+                    request.body = body;
+                    return self
+                        .pass(request, CacheStatus::forward(Fwd::Bypass).because("content-too-long"))
+                        .await;
+                }
+                Err(error) => {
+                    let status = CacheStatus::forward(Fwd::Bypass);
+                    return Answer { outcome: Err(error), status, waited: None };
+                }
+            }
+        }
+        self.look_up(request, interest, keys_content).await
+    }
+
+    async fn look_up(&self, mut request: Request, interest: Interest, keys_content: bool) -> Answer {
+        let content = match &request.body {
+            Body::Whole(content) => content.clone(),
+            _ => Bytes::new(),
+        };
+        let (key, personal) = {
+            let mut scratch = Scratch::default();
+            let view = request.view();
+            let keyed =
+                self.look(&view).key(&self.store.learned, keys_content.then_some(&*content), &mut scratch);
+            (keyed.key.to_key(), keyed.personal)
+        };
+        let encodings = self.policy.compress.as_ref().filter(|_| !interest.range());
+        let encoding = encodings
+            .and_then(|compress| rules::encoding::choose(request.view().fields, &compress.encodings));
+        prepare(&mut request, self.policy);
         let directives = interest.directives(request.view().fields, self.policy);
+        let ask =
+            Ask { request, key, personal, encoding, interest, directives, stale: None, fwd: Fwd::UriMiss };
         let now = Clock::now();
-        match find(self.store, &request.view(), interest, &directives, now) {
+        let found = find(
+            self.store,
+            &ask.key.view(),
+            ask.request.view().fields,
+            interest,
+            &ask.directives,
+            self.policy.early,
+            now,
+        );
+        let directives = &ask.directives;
+        match found {
             Found::Usable { entry, refresh } => {
                 if refresh {
-                    self.refresh(&request, &entry);
+                    self.refresh(&ask, &entry);
                 }
-                Answer::stored(&request.view(), &entry, CacheStatus::hit(entry.terms().fresh_for(now)))
+                entry.hit();
+                let entry = match encoding {
+                    Some(encoding) => {
+                        let most = self.policy.max_variants;
+                        encode::encoded(self.store, &ask.key, entry, encoding, most).await
+                    }
+                    None => entry,
+                };
+                let status = CacheStatus::hit(entry.terms().fresh_for(now));
+                Answer::stored(&ask.request.view(), encoding, &entry, status)
             }
             Found::Ask { .. } | Found::AskAlone if directives.only_if_cached => {
                 let error = Error::new(
@@ -84,60 +152,73 @@ impl<C: Call> Caching<'_, C> {
                 );
                 Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
             }
-            Found::Ask { stale, fwd, .. } if request.method == Method::HEAD => {
-                self.head(request, &directives, stale, fwd).await
+            Found::Ask { stale, fwd, .. } if ask.request.method == Method::HEAD => {
+                self.head(Ask { stale, fwd, ..ask }).await
             }
-            Found::AskAlone if request.method == Method::HEAD => {
-                self.head(request, &directives, None, Fwd::UriMiss).await
-            }
+            Found::AskAlone if ask.request.method == Method::HEAD => self.head(ask).await,
             Found::Ask { .. } | Found::AskAlone if directives.no_store => {
-                self.pass(request, CacheStatus::forward(Fwd::Request).because("no-store")).await
+                self.pass(ask.request, CacheStatus::forward(Fwd::Request).because("no-store")).await
             }
-            Found::Ask { stale: None, fwd, .. } if interest.range() => {
-                self.range(Ask { request, interest, directives, stale: None, fwd }).await
+            Found::Ask { stale: None, fwd, .. } if interest.range() && !keys_content => {
+                self.range(Ask { fwd, ..ask }).await
             }
-            Found::AskAlone => {
-                let ask = Ask { request, interest, directives, stale: None, fwd: Fwd::UriMiss };
-                self.lead(Fill::alone(), ask, Instant::now()).await
-            }
+            Found::AskAlone => self.lead(self.alone(), ask, Instant::now()).await,
             Found::Ask { stale, fwd, vary } => {
-                let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, request.view().fields));
-                let ask = Ask { request, interest, directives, stale, fwd };
-                self.fill(ask, wanted).await
+                let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, ask.request.view().fields));
+                self.fill(Ask { stale, fwd, ..ask }, wanted).await
             }
         }
     }
 
-    /// Straight to the source, nothing read or stored; an unsafe method that succeeds makes us forget (§4.4).
-    async fn pass(&self, request: Request, status: CacheStatus) -> Answer {
-        let forgetting = Forgetting::of(&request);
+    pub(crate) fn look<'r>(&'r self, request: &'r RequestView<'r>) -> Look<'r> {
+        Look { request, policy: self.policy, names: self.names }
+    }
+
+    /// A fill that nobody can join.
+    pub(crate) fn alone(&self) -> Arc<Fill> {
+        Fill::alone(self.store.marks.epoch())
+    }
+
+    /// Whether requests of this method are looked up by their content too.
+    fn keys_content(&self, method: &Method) -> bool {
+        let keys = &self.policy.body_keys;
+        (keys.query && method.as_str() == "QUERY") || (keys.post && method == Method::POST)
+    }
+
+    /// Straight to the source, nothing read or stored.
+    async fn pass(&self, mut request: Request, status: CacheStatus) -> Answer {
+        restore_tags(&mut request.fields, self.policy);
         let started = Instant::now();
         let outcome = self.call.call(request).await;
-        if let (Some(forgetting), Ok(response)) = (&forgetting, &outcome) {
-            forgetting.after(response, self.store);
-        }
         Answer { outcome, status, waited: Some(started.elapsed()) }
     }
 
     /// HEAD never fills GET, but what it tells updates what is stored, or shows that it is outdated (§4.3.5).
-    async fn head(
-        &self,
-        request: Request,
-        directives: &RequestDirectives,
-        stored: Option<Arc<Entry>>,
-        fwd: Fwd,
-    ) -> Answer {
+    async fn head(&self, ask: Ask) -> Answer {
+        let Ask { request, key, directives, stale, fwd, personal, .. } = ask;
         let asked = request.head_only();
+        let since = self.store.marks.epoch();
         let requested_at = Clock::now();
         let answer = self.pass(request, CacheStatus::forward(fwd)).await;
-        let Some(entry) = stored else { return answer };
+        let Some(entry) = stale else { return answer };
         match answer.outcome {
             Ok(response) => {
-                self.learn_from_head(&asked, &entry, &response, requested_at);
+                let exchange = Exchange {
+                    method: &asked.method,
+                    request: Fields::Map(&asked.fields),
+                    status: response.status,
+                    response: &response.fields,
+                    personal,
+                    requested_at,
+                    received_at: Clock::now(),
+                };
+                let user = if personal { key.view().user() } else { None };
+                let drafting = Drafting { policy: self.policy, authority: &asked.authority, user, since };
+                self.learn_from_head(&key.view(), &entry, &exchange, &drafting);
                 Answer { outcome: Ok(response), ..answer }
             }
             Err(error) => {
-                let fallen_back = failed(&asked.view(), directives, error, Some(entry), answer.status);
+                let fallen_back = failed(&asked.view(), None, &directives, error, Some(entry), answer.status);
                 Answer { waited: answer.waited, ..fallen_back }
             }
         }
@@ -145,31 +226,23 @@ impl<C: Call> Caching<'_, C> {
 
     fn learn_from_head(
         &self,
-        asked: &Request,
+        key: &KeyView<'_>,
         entry: &Arc<Entry>,
-        response: &Response,
-        requested_at: Timestamp,
+        exchange: &Exchange<'_>,
+        drafting: &Drafting<'_>,
     ) {
-        if response.status != entry.status() {
+        if exchange.status != entry.status() {
             return;
         }
-        let key = KeyView::of(&asked.view());
-        if !rules::update::head_agrees(&entry.fields(), &response.fields) {
-            return self.store.memory.remove_entry(&key, entry);
+        if !rules::update::head_agrees(&entry.fields(), exchange.response) {
+            return self.store.memory.remove_entry(key, entry);
         }
-        let exchange = Exchange {
-            method: &asked.method,
-            request: Fields::Map(&asked.fields),
-            status: response.status,
-            response: &response.fields,
-            personal: false,
-            requested_at,
-            received_at: Clock::now(),
-        };
-        match renew(entry, &exchange, &self.policy.rules).shared {
+        match renew(entry, exchange, drafting).shared {
             // Not where a write has made us forget it meanwhile.
-            Some(renewed) => self.store.memory.replace(&key, entry, renewed, self.policy.max_variants),
-            None => self.store.memory.remove_entry(&key, entry),
+            Some(renewed) if self.store.standing(key, Arc::clone(&renewed)).is_some() => {
+                self.store.memory.replace(key, entry, renewed, self.policy.max_variants);
+            }
+            Some(_) | None => self.store.memory.remove_entry(key, entry),
         }
     }
 
@@ -178,15 +251,17 @@ impl<C: Call> Caching<'_, C> {
     async fn range(&self, ask: Ask) -> Answer {
         match self.part_of(&ask) {
             Some(answer) => answer,
-            None => self.lead(Fill::alone(), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
+            None => self.lead(self.alone(), Ask { fwd: Fwd::Partial, ..ask }, Instant::now()).await,
         }
     }
 
     fn part_of(&self, ask: &Ask) -> Option<Answer> {
         let now = Clock::now();
         let view = ask.request.view();
-        let resource = self.store.memory.get(&KeyView::of(&view))?;
-        let part = resource.part().filter(|part| part.matches(view.fields))?;
+        let key = ask.key.view();
+        let resource = self.store.memory.get(&key)?;
+        let part =
+            resource.part().filter(|part| part.matches(view.fields) && self.store.stands(&key, part))?;
         let reuse = part.terms().reuse(&ask.directives, ask.interest.authorization(), now);
         if reuse != Reuse::Fresh || !rules::range::if_range(view.fields, part.fields()) {
             return None;
@@ -202,9 +277,17 @@ impl<C: Call> Caching<'_, C> {
 }
 
 impl Answer {
-    pub(crate) fn stored(request: &RequestView<'_>, entry: &Arc<Entry>, status: CacheStatus) -> Answer {
-        let age = entry.terms().age(Clock::now());
-        let response = response::from_stored(request, entry.status(), entry.fields(), entry.body(), age);
+    /// From a stored answer, in the form this client wants where there is one.
+    pub(crate) fn stored(
+        request: &RequestView<'_>,
+        encoding: Option<Encoding>,
+        entry: &Arc<Entry>,
+        status: CacheStatus,
+    ) -> Answer {
+        let now = Clock::now();
+        let (fields, body) = entry.for_client(encoding, now);
+        let age = entry.terms().age(now);
+        let response = response::from_stored(request, entry.status(), fields, body, age);
         Answer { outcome: Ok(response), status, waited: None }
     }
 

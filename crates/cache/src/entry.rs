@@ -3,13 +3,19 @@
 //! Made by a fill from an origin's answer; read by every hit. Its head is kept as the bytes that go out, since that is
 //! what almost every reader wants; the few others (revalidation, ranges, HTTP/2) parse it again.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
 use bytes::Bytes;
 use http::header::{AGE, CONTENT_LENGTH, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use message::Fields;
-use rules::{Exchange, Terms};
+use message::{Fields, Timestamp};
+use response::ClientLifetime;
+use rules::{Encoding, Exchange, Terms};
 
-/// A complete stored answer and the terms of its reuse. Never changed: an update makes a new one.
+use crate::keyed_fields::KeyedFields;
+use crate::tags::Tags;
+
+/// A complete stored answer and the terms of its reuse. What it answers with never changes: an update makes a new one.
 #[derive(Debug)]
 pub struct Entry {
     status: StatusCode,
@@ -17,7 +23,40 @@ pub struct Entry {
     head: Box<[u8]>,
     body: Bytes,
     terms: Terms,
-    variant: Option<Box<Variant>>,
+    /// The purges up to this epoch do not concern it.
+    compared: AtomicU64,
+    /// How often it was used, roughly: two cores at once may count as one.
+    hits: AtomicU32,
+    /// It is being refreshed before its time.
+    refreshing: AtomicBool,
+    /// It is being compressed.
+    encoding: AtomicBool,
+    /// What most entries do not have.
+    more: Option<Box<More>>,
+}
+
+/// What an entry may have besides an answer.
+#[derive(Clone, Debug, Default)]
+struct More {
+    variant: Option<Variant>,
+    tags: Tags,
+    /// What clients are told of its lifetime, where that is not what the origin said.
+    client_lifetime: Option<ClientLifetime>,
+    /// Whether it is worth compressing; then it says `Vary: Accept-Encoding`.
+    encodable: bool,
+    /// The same content compressed, for those who asked so far.
+    encoded: Vec<Encoded>,
+}
+
+/// One compressed form of an entry's content.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// How.
+    pub encoding: Encoding,
+    /// As [`Entry::head`].
+    head: Box<[u8]>,
+    /// The content.
+    pub body: Bytes,
 }
 
 /// Which requests an answer with `Vary` is for (RFC 9111 §4.1).
@@ -29,16 +68,46 @@ pub struct Variant {
     pub selecting: Box<[u8]>,
 }
 
+/// An answer about to be stored.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The status.
+    pub status: StatusCode,
+    /// Those fit for storing (`rules::storable_fields`), as clients get them.
+    pub fields: HeaderMap,
+    /// The terms of reuse.
+    pub terms: Terms,
+    /// Which requests it is for.
+    pub variant: Option<Variant>,
+    /// What it is filed under.
+    pub tags: Tags,
+    /// What clients are told of its lifetime.
+    pub client_lifetime: Option<ClientLifetime>,
+    /// Whether it is worth compressing.
+    pub encodable: bool,
+    /// The epoch of purges before which it was asked for.
+    pub since: u64,
+}
+
 impl Variant {
     /// The variant that a request with these fields asks for.
     pub fn of(names: &[HeaderName], request: Fields<'_>) -> Self {
         Variant { names: names.into(), selecting: rules::vary::selecting(names, request).into() }
     }
 
-    /// The variant an answer is, from its `Vary` (and what it reflects) and the request that brought it.
-    pub fn of_exchange(exchange: &Exchange<'_>) -> Option<Self> {
+    /// The variant an answer is, from its `Vary` (and what it reflects) and the request that brought it. Fields that
+    /// the key holds already select nothing further.
+    pub(crate) fn of_exchange(exchange: &Exchange<'_>, keyed: &KeyedFields<'_>) -> Option<Self> {
         let vary = rules::vary::implied_vary(exchange.request, exchange.response);
-        (!vary.names().is_empty()).then(|| Variant::of(vary.names(), exchange.request))
+        let names: Vec<_> = vary.names().iter().filter(|name| !keyed.has(name)).cloned().collect();
+        (!names.is_empty()).then(|| Variant::of(&names, exchange.request))
+    }
+
+    /// Names and values, for people.
+    pub(crate) fn readable(&self) -> Vec<(String, String)> {
+        let text = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or(b"-")).into_owned();
+        let names = self.names.iter().map(HeaderName::to_string);
+        names.zip(rules::vary::values(&self.selecting).map(text)).collect()
     }
 
     /// Whether this request asks for the same variant.
@@ -48,34 +117,69 @@ impl Variant {
 }
 
 impl Entry {
-    /// Puts an entry together. `fields` are those fit for storing (`rules::storable_fields`).
-    pub fn new(
-        status: StatusCode,
-        fields: &HeaderMap,
-        body: Bytes,
-        terms: Terms,
-        variant: Option<Variant>,
-    ) -> Self {
-        let mut head = Vec::with_capacity(
-            64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>(),
-        );
-        http1::write_status_line(&mut head, status);
-        for (name, value) in fields {
-            if name != AGE && name != CONTENT_LENGTH {
-                http1::write_field(&mut head, name, value);
-            }
+    /// Puts an entry together.
+    pub fn new(draft: Draft, body: Bytes) -> Self {
+        let Draft { status, fields, terms, variant, tags, client_lifetime, encodable, since } = draft;
+        let is_plain = variant.is_none() && tags.is_empty() && client_lifetime.is_none() && !encodable;
+        let more = More { variant, tags, client_lifetime, encodable, encoded: Vec::new() };
+        Entry {
+            status,
+            head: head(status, &fields, body.len()),
+            body,
+            terms,
+            compared: AtomicU64::new(since),
+            hits: AtomicU32::new(0),
+            refreshing: AtomicBool::new(false),
+            encoding: AtomicBool::new(false),
+            more: (!is_plain).then(|| Box::new(more)),
         }
-        if has_length(status) {
-            let length = HeaderValue::from(body.len());
-            http1::write_field(&mut head, &CONTENT_LENGTH, &length);
-        }
-        Entry { status, head: head.into_boxed_slice(), body, terms, variant: variant.map(Box::new) }
     }
 
-    /// The same answer with other fields, terms and variant: after a 304 (RFC 9111 §4.3.4).
+    /// This answer as a draft, to be changed into the next: after a 304 (RFC 9111 §4.3.4), for one.
+    pub(crate) fn draft(&self) -> Draft {
+        let more = self.more.as_deref().cloned().unwrap_or_default();
+        Draft {
+            status: self.status,
+            fields: parse(&self.head),
+            terms: self.terms,
+            variant: more.variant,
+            tags: more.tags,
+            client_lifetime: more.client_lifetime,
+            encodable: more.encodable,
+            since: self.compared(),
+        }
+    }
+
+    /// The next entry of the same content, from a draft: what was counted and compressed stays.
     #[must_use]
-    pub fn updated(&self, fields: &HeaderMap, terms: Terms, variant: Option<Variant>) -> Self {
-        Entry::new(self.status, fields, self.body.clone(), terms, variant)
+    pub(crate) fn followed_by(&self, draft: Draft) -> Self {
+        let fields = draft.fields.clone();
+        let mut next = Entry::new(draft, self.body.clone());
+        next.hits = AtomicU32::new(self.hits());
+        if let (Some(more), Some(before)) = (&mut next.more, &self.more)
+            && more.encodable
+        {
+            let anew = |form: &Encoded| Encoded::new(form.encoding, self.status, &fields, form.body.clone());
+            more.encoded = before.encoded.iter().map(anew).collect();
+        }
+        next
+    }
+
+    /// The same answer, stale from `at` on.
+    #[must_use]
+    pub(crate) fn softened(&self, at: Timestamp) -> Self {
+        self.followed_by(Draft { terms: self.terms.softened(at), ..self.draft() })
+    }
+
+    /// The same answer with its content compressed as well.
+    #[must_use]
+    pub(crate) fn with_encoded(&self, encoding: Encoding, body: Bytes) -> Self {
+        let mut next = self.followed_by(self.draft());
+        if let Some(more) = &mut next.more {
+            more.encoded.retain(|form| form.encoding != encoding);
+            more.encoded.push(Encoded::new(encoding, self.status, &parse(&self.head), body));
+        }
+        next
     }
 
     /// The status.
@@ -100,35 +204,156 @@ impl Entry {
 
     /// Which requests it is for; `None`: all.
     pub fn variant(&self) -> Option<&Variant> {
-        self.variant.as_deref()
+        self.more.as_ref()?.variant.as_ref()
+    }
+
+    /// Its tags, joined by `\n`.
+    pub fn tags(&self) -> &str {
+        self.more.as_ref().map_or("", |more| more.tags.joined())
+    }
+
+    /// What clients are told of its lifetime, where that is not what the head says.
+    pub fn client_lifetime(&self) -> Option<&ClientLifetime> {
+        self.more.as_ref()?.client_lifetime.as_ref()
+    }
+
+    /// Whether it is worth compressing.
+    pub fn is_encodable(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.encodable)
+    }
+
+    /// Its content compressed so, where somebody asked for that before.
+    pub fn encoded(&self, encoding: Encoding) -> Option<&Encoded> {
+        self.more.as_ref()?.encoded.iter().find(|form| form.encoding == encoding)
+    }
+
+    /// Whether both are the same answer from the origin, also where one has been compressed or made stale meanwhile.
+    pub(crate) fn is_same_answer(&self, other: &Entry) -> bool {
+        std::ptr::eq(self, other)
+            || (self.terms.received_at() == other.terms.received_at()
+                && self.body.as_ptr() == other.body.as_ptr()
+                && self.body.len() == other.body.len()
+                && self.variant() == other.variant())
     }
 
     /// Whether it answers a request with these fields.
     pub fn matches(&self, request: Fields<'_>) -> bool {
-        self.variant.as_ref().is_none_or(|variant| variant.matches(request))
+        self.variant().is_none_or(|variant| variant.matches(request))
     }
 
-    /// The fields as a map, parsed from the head that [`Entry::new`] wrote.
+    /// Roughly how often it was used.
+    pub fn hits(&self) -> u32 {
+        self.hits.load(Relaxed)
+    }
+
+    /// It was used once more. Read and written apart: an exact count would cost every hit a bus lock.
+    pub(crate) fn hit(&self) {
+        self.hits.store(self.hits().saturating_add(1), Relaxed);
+    }
+
+    /// The purges up to this epoch do not concern it.
+    pub(crate) fn compared(&self) -> u64 {
+        self.compared.load(Relaxed)
+    }
+
+    pub(crate) fn set_compared(&self, epoch: u64) {
+        self.compared.fetch_max(epoch, Relaxed);
+    }
+
+    /// Whether it is to be refreshed now although it is fresh: in the last `share` of its lifetime, when it is hot, once.
+    pub(crate) fn is_due_early(&self, share: f64, now: Timestamp) -> bool {
+        /// Uses since it was stored that make it hot.
+        const HOT: u32 = 10;
+        self.hits() >= HOT && self.terms.fresh_share_left(now) < share && !self.refreshing.load(Relaxed)
+    }
+
+    /// Whether the caller is the one to refresh it.
+    pub(crate) fn begin_refresh(&self) -> bool {
+        !self.refreshing.swap(true, Relaxed)
+    }
+
+    /// Whether the caller is the one to compress it.
+    pub(crate) fn begin_encoding(&self) -> bool {
+        !self.encoding.swap(true, Relaxed)
+    }
+
+    /// It came to nothing.
+    pub(crate) fn end_encoding(&self) {
+        self.encoding.store(false, Relaxed);
+    }
+
+    /// The fields as a map, parsed from the head that [`Entry::new`] wrote, with what the origin said of the lifetime.
     pub fn fields(&self) -> HeaderMap {
-        self.head
-            .split(|byte| *byte == b'\n')
-            .skip(1)
-            .filter_map(|line| {
-                let line = line.strip_suffix(b"\r")?;
-                let colon = line.iter().position(|byte| *byte == b':')?;
-                let name = HeaderName::from_bytes(&line[..colon]).ok()?;
-                let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii_start()).ok()?;
-                Some((name, value))
-            })
-            .collect()
+        let mut fields = parse(&self.head);
+        if let Some(lifetime) = self.client_lifetime() {
+            lifetime.restore(&mut fields);
+        }
+        fields
+    }
+
+    /// The fields and content that go to a client at `now`, in the form wanted where there is one.
+    pub(crate) fn for_client(&self, wanted: Option<Encoding>, now: Timestamp) -> (HeaderMap, &Bytes) {
+        let (head, body) = match wanted.and_then(|encoding| self.encoded(encoding)) {
+            Some(encoded) => (&encoded.head, &encoded.body),
+            None => (&self.head, &self.body),
+        };
+        let mut fields = parse(head);
+        if let Some(lifetime) = self.client_lifetime() {
+            lifetime.apply(&mut fields, self.terms.age(now), self.terms.fresh_for(now));
+        }
+        (fields, body)
     }
 
     /// Bytes it occupies, counting what the allocator and the table add.
     pub fn cost(&self) -> usize {
         const OVERHEAD: usize = 256;
-        let variant = self.variant.as_ref().map_or(0, |v| v.selecting.len() + 64 * v.names.len());
-        self.head.len() + self.body.len() + variant + OVERHEAD
+        let more = self.more.as_ref().map_or(0, |more| {
+            let variant = more.variant.as_ref().map_or(0, |v| v.selecting.len() + 64 * v.names.len());
+            let encoded: usize = more.encoded.iter().map(|form| form.head.len() + form.body.len() + 64).sum();
+            size_of::<More>() + variant + more.tags.joined().len() + encoded
+        });
+        self.head.len() + self.body.len() + more + OVERHEAD
     }
+}
+
+impl Encoded {
+    fn new(encoding: Encoding, status: StatusCode, fields: &HeaderMap, body: Bytes) -> Self {
+        let head = head(status, &response::encoded_fields(fields, encoding), body.len());
+        Encoded { encoding, head, body }
+    }
+
+    /// The head as it goes out.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+}
+
+fn head(status: StatusCode, fields: &HeaderMap, length: usize) -> Box<[u8]> {
+    let mut head =
+        Vec::with_capacity(64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>());
+    http1::write_status_line(&mut head, status);
+    for (name, value) in fields {
+        if name != AGE && name != CONTENT_LENGTH {
+            http1::write_field(&mut head, name, value);
+        }
+    }
+    if has_length(status) {
+        http1::write_field(&mut head, &CONTENT_LENGTH, &HeaderValue::from(length));
+    }
+    head.into_boxed_slice()
+}
+
+fn parse(head: &[u8]) -> HeaderMap {
+    head.split(|byte| *byte == b'\n')
+        .skip(1)
+        .filter_map(|line| {
+            let line = line.strip_suffix(b"\r")?;
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+            let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii_start()).ok()?;
+            Some((name, value))
+        })
+        .collect()
 }
 
 /// 204 has no content and so no length (RFC 9110 §8.6).
@@ -141,7 +366,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::terms;
+    use crate::sample;
 
     proptest! {
         /// Whatever an origin may say in a field comes back as it was: values may hold colons and bytes above 127.
@@ -156,7 +381,8 @@ mod tests {
                     Some((HeaderName::try_from(name.as_str()).ok()?, value))
                 })
                 .collect();
-            let entry = Entry::new(StatusCode::OK, &fields, Bytes::from_static(b"four"), terms(), None);
+            let draft = Draft { fields: fields.clone(), ..sample::draft() };
+            let entry = Entry::new(draft, Bytes::from_static(b"four"));
             let mut back = entry.fields();
             prop_assert_eq!(back.remove(CONTENT_LENGTH), Some(HeaderValue::from(4)));
             prop_assert_eq!(back, fields);

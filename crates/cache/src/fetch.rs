@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::{Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
-use rules::{CacheStatus, Fwd, RequestDirectives};
+use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
@@ -18,14 +18,21 @@ use crate::filler::{Filler, Own};
 use crate::fills::Place;
 use crate::follower_body::FollowerBody;
 use crate::interest::Interest;
-use crate::key::KeyView;
+use crate::key::Key;
+use crate::lookup::{Found, find};
 
 /// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
 const ROUNDS: usize = 3;
 
 /// A request on its way to the origin.
 pub(crate) struct Ask {
+    /// As the origin gets it.
     pub(crate) request: Request,
+    pub(crate) key: Key,
+    /// The key names the user.
+    pub(crate) personal: bool,
+    /// The compressed form this client wants of what is stored.
+    pub(crate) encoding: Option<Encoding>,
     pub(crate) interest: Interest,
     pub(crate) directives: RequestDirectives,
     pub(crate) stale: Option<Arc<Entry>>,
@@ -42,21 +49,25 @@ enum Followed {
 
 impl<C: Call> Caching<'_, C> {
     /// Asks the origin behind the client's back (RFC 5861 §3), unless somebody does already.
-    pub(crate) fn refresh(&self, request: &Request, stale: &Arc<Entry>) {
+    pub(crate) fn refresh(&self, ask: &Ask, stale: &Arc<Entry>) {
         let wanted = stale.variant().cloned();
         if self.store.has_too_many_fetches() {
             return;
         }
-        if let Place::Lead(fill) = self.store.fills.join(&KeyView::of(&request.view()), wanted) {
-            let mut background = request.head_only();
-            background.method = Method::GET;
-            self.start(fill, background, Some(Arc::clone(stale)), None);
+        if let Place::Lead(fill) = self.store.fills.join(&ask.key.view(), wanted, &self.store.marks) {
+            let mut background = ask.request.again();
+            if background.method == Method::HEAD {
+                background.method = Method::GET;
+            }
+            self.start(fill, &ask.key, ask.personal, background, Some(Arc::clone(stale)), None);
         }
     }
 
     fn start(
         &self,
         fill: Arc<Fill>,
+        key: &Key,
+        personal: bool,
         request: Request,
         stale: Option<Arc<Entry>>,
         leader: Option<oneshot::Sender<Own>>,
@@ -67,8 +78,8 @@ impl<C: Call> Caching<'_, C> {
             store: Arc::clone(self.store),
             call: self.call.clone(),
             policy: Arc::clone(self.policy),
-            key: KeyView::of(&request.view()).to_key(),
-            writes: self.store.fills.writes(&KeyView::of(&request.view())),
+            key: key.clone(),
+            personal,
             fill,
             ranged,
             stale,
@@ -79,23 +90,27 @@ impl<C: Call> Caching<'_, C> {
     /// One fetch per key and variant: whoever comes first leads, the others follow.
     pub(crate) async fn fill(&self, ask: Ask, mut wanted: Option<Variant>) -> Answer {
         let started = Instant::now();
-        // Requests with Authorization rarely get shared answers: they do not wait for one another.
-        if !self.policy.coalesce || ask.interest.authorization() {
-            return self.lead(Fill::alone(), ask, started).await;
+        // Requests with Authorization rarely get shared answers: they do not wait for one another, unless the key says
+        // that they are of one user.
+        if !self.policy.coalesce || (ask.interest.authorization() && !ask.personal) {
+            return self.lead(self.alone(), ask, started).await;
         }
         if self.store.has_too_many_fetches() {
             // What others may follow outlives its client; what is alone ends with it.
-            return self.lead(Fill::alone(), ask, started).await;
+            return self.lead(self.alone(), ask, started).await;
         }
         for _ in 0..ROUNDS {
-            match self.store.fills.join(&KeyView::of(&ask.request.view()), wanted.take()) {
+            let key = ask.key.view();
+            match self.store.fills.join(&key, wanted.take(), &self.store.marks) {
                 Place::Lead(fill) => {
                     // Somebody may have finished between our look and our joining.
-                    if let Some(entry) = self.store.fresh(&ask.request.view(), self.policy, Clock::now()) {
-                        self.store.fills.remove(&KeyView::of(&ask.request.view()), &fill);
+                    let (fields, now) = (ask.request.view().fields, Clock::now());
+                    let found = find(self.store, &key, fields, ask.interest, &ask.directives, None, now);
+                    if let Found::Usable { entry, refresh: false } = found {
+                        self.store.fills.remove(&key, &fill);
                         fill.settle(Settled::Entry(Arc::clone(&entry)));
-                        let status = CacheStatus::hit(entry.terms().fresh_for(Clock::now()));
-                        return Answer::stored(&ask.request.view(), &entry, status);
+                        let status = CacheStatus::hit(entry.terms().fresh_for(now));
+                        return Answer::stored(&ask.request.view(), ask.encoding, &entry, status);
                     }
                     return self.lead(fill, ask, started).await;
                 }
@@ -106,33 +121,36 @@ impl<C: Call> Caching<'_, C> {
                 },
             }
         }
-        self.lead(Fill::alone(), ask, started).await
+        self.lead(self.alone(), ask, started).await
     }
 
     pub(crate) async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {
-        let Ask { request, directives, stale, fwd, .. } = ask;
+        let Ask { request, key, personal, encoding, directives, stale, fwd, .. } = ask;
         let asked = Rc::new(request.head_only());
         let follower = Follower::new(&fill);
         let (sender, own) = oneshot::channel();
-        self.start(fill, request, stale, Some(sender));
+        self.start(fill, &key, personal, request, stale, Some(sender));
         let status = CacheStatus::forward(fwd);
         match own.await {
-            Ok(Own::Answer { response, stored }) => {
+            Ok(Own::Answer { mut response, stored }) => {
                 let mut status = status.answered(response.status);
                 match stored {
-                    Ok(()) => status.stored = true,
+                    Ok(terms) => {
+                        status.stored = true;
+                        self.cut_lifetime(&mut response.fields, &terms);
+                    }
                     Err(reason) => status.detail = Some(reason),
                 }
                 let outcome = Ok(response::conditional(&asked.view(), response));
                 return Answer { outcome, status, waited: Some(started.elapsed()) };
             }
             Ok(Own::Confirmed(entry)) => {
-                return Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started);
+                return Answer::stored(&asked.view(), encoding, &entry, confirmed(status)).waited(started);
             }
             Ok(Own::Trouble { response, stale }) => {
                 let status = status.answered(response.status);
                 let answer = match stale.filter(|entry| may_bridge(entry, &directives, None)) {
-                    Some(entry) => bridged(&asked.view(), &entry, status),
+                    Some(entry) => bridged(&asked.view(), encoding, &entry, status),
                     None => Answer { outcome: Ok(response), status, waited: None },
                 };
                 return answer.waited(started);
@@ -142,10 +160,10 @@ impl<C: Call> Caching<'_, C> {
         // Without an answer of its own the leader learns what the followers learn.
         match follower.news().await {
             News::Settled(Settled::Entry(entry)) => {
-                Answer::stored(&asked.view(), &entry, confirmed(status)).waited(started)
+                Answer::stored(&asked.view(), encoding, &entry, confirmed(status)).waited(started)
             }
             News::Settled(Settled::Failed { error: Some(error), stale }) => {
-                failed(&asked.view(), &directives, error, stale, status).waited(started)
+                failed(&asked.view(), encoding, &directives, error, stale, status).waited(started)
             }
             News::Settled(Settled::Failed { error: None, .. } | Settled::Alone) | News::Arriving(_) => {
                 let error = Error::new(Kind::Internal, "the fetch ended without an answer");
@@ -159,23 +177,23 @@ impl<C: Call> Caching<'_, C> {
         let view = ask.request.view();
         let status = CacheStatus { collapsed: true, ..CacheStatus::forward(ask.fwd) };
         let answer = match follower.news().await {
-            News::Arriving(head) => match other_variant(head.variant.as_ref(), &view) {
+            News::Arriving(head) => match other_variant(head.draft.variant.as_ref(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
-                None => arriving(&view, follower, &head, status),
+                None => Self::arriving(&view, follower, &head, status),
             },
             News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
-                None => Answer::stored(&view, &entry, confirmed(status)),
+                None => Answer::stored(&view, ask.encoding, &entry, confirmed(status)),
             },
             News::Settled(Settled::Alone) => return Followed::Alone,
             News::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
                 let stale = stale.filter(|entry| entry.matches(view.fields));
                 match error {
-                    Some(error) => failed(&view, &ask.directives, error, stale, status),
+                    Some(error) => failed(&view, ask.encoding, &ask.directives, error, stale, status),
                     // What the origin said instead is the leader's.
                     None => match stale.filter(|entry| may_bridge(entry, &ask.directives, None)) {
-                        Some(entry) => bridged(&view, &entry, status),
+                        Some(entry) => bridged(&view, ask.encoding, &entry, status),
                         None => return Followed::Alone,
                     },
                 }
@@ -183,6 +201,39 @@ impl<C: Call> Caching<'_, C> {
         };
         self.store.counters.coalesced();
         Followed::Answer(answer.waited(started))
+    }
+}
+
+impl<C: Call> Caching<'_, C> {
+    /// A follower's answer while the content is still arriving.
+    fn arriving(
+        request: &RequestView<'_>,
+        follower: Follower,
+        head: &ArrivingHead,
+        status: CacheStatus,
+    ) -> Answer {
+        let draft = &head.draft;
+        let status = status.answered(draft.status);
+        let now = Clock::now();
+        let mut fields = draft.fields.clone();
+        let age = draft.terms.age(now);
+        if age > 0 {
+            fields.insert(http::header::AGE, age.into());
+        }
+        if let Some(lifetime) = &draft.client_lifetime {
+            lifetime.apply(&mut fields, age, draft.terms.fresh_for(now));
+        }
+        let body = Body::stream(FollowerBody::new(follower, head.length));
+        let response = Response { status: draft.status, fields, body };
+        Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
+    }
+
+    /// What the client is told of the lifetime of an answer that comes straight from the origin.
+    fn cut_lifetime(&self, fields: &mut HeaderMap, terms: &Terms) {
+        if let Some(most) = self.policy.rules.client_ttl {
+            let now = Clock::now();
+            rules::client_lifetime::cut(fields, most, terms.age(now), terms.fresh_for(now));
+        }
     }
 }
 
@@ -196,34 +247,17 @@ fn confirmed(status: CacheStatus) -> CacheStatus {
     status.answered(StatusCode::NOT_MODIFIED)
 }
 
-/// A follower's answer while the content is still arriving.
-fn arriving(
-    request: &RequestView<'_>,
-    follower: Follower,
-    head: &ArrivingHead,
-    status: CacheStatus,
-) -> Answer {
-    let status = status.answered(head.status);
-    let mut fields = head.fields.clone();
-    let age = head.terms.age(Clock::now());
-    if age > 0 {
-        fields.insert(http::header::AGE, age.into());
-    }
-    let body = Body::stream(FollowerBody::new(follower, head.length));
-    let response = Response { status: head.status, fields, body };
-    Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
-}
-
 /// The origin failed: a stale answer where the rules and this request allow it, or else the error.
 pub(crate) fn failed(
     request: &RequestView<'_>,
+    encoding: Option<Encoding>,
     directives: &RequestDirectives,
     error: Error,
     stale: Option<Arc<Entry>>,
     status: CacheStatus,
 ) -> Answer {
     match stale.filter(|entry| may_bridge(entry, directives, Some(&error))) {
-        Some(entry) => bridged(request, &entry, status),
+        Some(entry) => bridged(request, encoding, &entry, status),
         None => Answer { outcome: Err(error), status, waited: None },
     }
 }
@@ -237,7 +271,12 @@ fn may_bridge(stale: &Entry, directives: &RequestDirectives, error: Option<&Erro
             && stale.terms().may_serve_disconnected(directives, now))
 }
 
-fn bridged(request: &RequestView<'_>, stale: &Arc<Entry>, status: CacheStatus) -> Answer {
+fn bridged(
+    request: &RequestView<'_>,
+    encoding: Option<Encoding>,
+    stale: &Arc<Entry>,
+    status: CacheStatus,
+) -> Answer {
     let ttl = Some(stale.terms().fresh_for(Clock::now()));
-    Answer::stored(request, stale, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
+    Answer::stored(request, encoding, stale, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
 }

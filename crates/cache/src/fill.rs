@@ -14,20 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use message::Error;
-use rules::Terms;
 
-use crate::entry::{Entry, Variant};
+use crate::entry::{Draft, Entry, Variant};
 
 /// The head of a storable answer that is arriving.
 #[derive(Debug)]
 pub(crate) struct ArrivingHead {
-    pub(crate) status: StatusCode,
     /// Only what may be shared.
-    pub(crate) fields: HeaderMap,
-    pub(crate) terms: Terms,
-    pub(crate) variant: Option<Variant>,
+    pub(crate) draft: Draft,
     /// The content's length, where the origin told it.
     pub(crate) length: Option<u64>,
 }
@@ -55,6 +51,8 @@ pub(crate) enum News {
 pub(crate) struct Fill {
     /// Not in the table: one client's, whom nobody can follow.
     is_alone: bool,
+    /// The epoch of purges when it began: what it brings is of before the later ones.
+    since: u64,
     state: Mutex<State>,
 }
 
@@ -67,8 +65,6 @@ struct State {
     free: Vec<usize>,
     /// Woken when a follower has read on or left.
     filler: Option<Waker>,
-    /// Set when the key was invalidated meanwhile: the answer may serve those who wait, but not be stored.
-    outdated: bool,
 }
 
 #[derive(Debug, Default)]
@@ -111,13 +107,13 @@ const WINDOW: u64 = 256 * 1024;
 const PIECE: usize = 64 * 1024;
 
 impl Fill {
-    pub(crate) fn new(variant: Option<Variant>) -> Arc<Fill> {
-        Arc::new(Fill { is_alone: false, state: Mutex::new(State { variant, ..State::default() }) })
+    pub(crate) fn new(variant: Option<Variant>, since: u64) -> Arc<Fill> {
+        Arc::new(Fill { is_alone: false, since, state: Mutex::new(State { variant, ..State::default() }) })
     }
 
     /// For one client, outside the table.
-    pub(crate) fn alone() -> Arc<Fill> {
-        Arc::new(Fill { is_alone: true, state: Mutex::default() })
+    pub(crate) fn alone(since: u64) -> Arc<Fill> {
+        Arc::new(Fill { is_alone: true, since, state: Mutex::default() })
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -133,13 +129,8 @@ impl Fill {
         self.state().variant.as_ref() == Some(variant)
     }
 
-    /// The key was invalidated: do not store what is on its way.
-    pub(crate) fn outdate(&self) {
-        self.state().outdated = true;
-    }
-
-    pub(crate) fn is_outdated(&self) -> bool {
-        self.state().outdated
+    pub(crate) fn since(&self) -> u64 {
+        self.since
     }
 
     // What the filler calls.
@@ -148,7 +139,7 @@ impl Fill {
     pub(crate) fn arrive(&self, head: Arc<ArrivingHead>) {
         let mut state = self.state();
         let capacity = head.length.unwrap_or(0) as usize;
-        state.variant.clone_from(&head.variant);
+        state.variant.clone_from(&head.draft.variant);
         state.phase = Phase::Arriving(Arrival {
             head,
             content: Content::Growing { start: 0, bytes: BytesMut::with_capacity(capacity) },
@@ -391,14 +382,13 @@ mod tests {
     use crate::sample;
 
     fn head() -> Arc<ArrivingHead> {
-        let (fields, terms) = (sample::fields(), sample::terms());
-        Arc::new(ArrivingHead { status: StatusCode::OK, fields, terms, variant: None, length: None })
+        Arc::new(ArrivingHead { draft: sample::draft(), length: None })
     }
 
     #[test]
     fn who_sits_down_after_the_window_moved_on_disturbs_nobody() {
         let mut cx = Context::from_waker(Waker::noop());
-        let fill = Fill::new(None);
+        let fill = Fill::new(None, 0);
         let reader = Follower::new(&fill);
         fill.arrive(head());
         fill.extend(b"first");

@@ -9,26 +9,27 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
+use http::{Method, StatusCode};
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
-use rules::{ContentRange, Exchange, NotStored, RequestDirectives, ResponseDirectives, Terms};
+use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Terms};
 use tokio::sync::oneshot;
 
-use crate::entry::{Entry, Variant};
+use crate::draft::Drafting;
+use crate::entry::Entry;
 use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
-use crate::store::{Begun, Kept, Store};
+use crate::store::{Kept, Store};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
-    /// The origin's. `stored`: whether it is being stored; if not, why.
-    Answer { response: Response, stored: Result<(), &'static str> },
+    /// The origin's. `stored`: the terms on which it is being stored, or why it is not.
+    Answer { response: Response, stored: Result<Terms, &'static str> },
     /// The stored one, confirmed for this client.
     Confirmed(Arc<Entry>),
     /// The origin's, of a status in whose place the stale one may serve, where the client's directives allow it.
@@ -41,9 +42,9 @@ pub(crate) struct Filler<C> {
     pub(crate) call: C,
     pub(crate) policy: Arc<CachePolicy>,
     pub(crate) key: Key,
+    /// The key names the user.
+    pub(crate) personal: bool,
     pub(crate) fill: Arc<Fill>,
-    /// How often the key had been invalidated before the origin was asked.
-    pub(crate) writes: u64,
     /// What is stored already, to be confirmed or replaced.
     pub(crate) stale: Option<Arc<Entry>>,
     /// Ask for the client's range rather than the whole; then nobody follows.
@@ -63,7 +64,7 @@ impl<C: Call> Filler<C> {
         let duty =
             Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
         self.store.counters.fill_started();
-        let asked = request.head_only();
+        let asked = request.again();
         let outcome = {
             let mut asking = pin!(self.ask(request, &asked));
             poll_fn(|cx| match asking.as_mut().poll(cx) {
@@ -112,7 +113,7 @@ impl<C: Call> Filler<C> {
         {
             return Ok(answered);
         }
-        let mut again = asked.head_only();
+        let mut again = asked.again();
         rules::validate::remove_conditions(&mut again.fields);
         self.send(again).await
     }
@@ -147,48 +148,66 @@ impl<C: Call> Filler<C> {
     async fn answered(&self, answered: Answered, asked: &Request, leader: Option<oneshot::Sender<Own>>) {
         let response = &answered.response;
         let exchange = Exchange {
-            method: &asked.method,
+            // A request with content that is keyed by it is looked up like any GET, so it is stored like one.
+            method: &Method::GET,
             request: message::Fields::Map(&asked.fields),
             status: response.status,
             response: &response.fields,
-            personal: false,
+            personal: self.personal,
             requested_at: answered.requested_at,
             received_at: answered.received_at,
         };
         if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
-            return self.confirmed(stale, &exchange, leader);
+            return self.confirmed(stale, &exchange, asked, leader);
         }
         if response.status == StatusCode::PARTIAL_CONTENT {
-            let kept = self.kept_part(&exchange, &response.body);
+            let kept = self.kept_part(&exchange, asked, &response.body);
             return self.partial(answered.response, kept, leader);
         }
         if self.ranged && response.status != StatusCode::OK {
             // The range may have brought it about, 416 for one, and it is not part of the key.
             return self.not_shared(answered.response, "range", leader);
         }
-        let terms = match self.terms(&exchange, &response.body) {
+        let drafting = self.drafting(asked);
+        let terms = match self.terms(&drafting, &exchange, &response.body) {
             Ok(terms) => terms,
             Err(reason) => {
                 self.supersede(response.status, reason);
                 return self.not_shared(answered.response, reason.word(), leader);
             }
         };
-        let directives = ResponseDirectives::of(&response.fields, &self.policy.rules.targeted);
-        let head = Arc::new(ArrivingHead {
-            status: response.status,
-            fields: rules::storable_fields(&response.fields, &directives, self.policy.rules.store_set_cookie),
-            terms,
-            variant: Variant::of_exchange(&exchange),
-            length: response.body.exact_length(),
-        });
-        self.stream(answered.response, head, leader).await;
+        let draft = drafting.whole(&exchange, terms, &response.body);
+        let key = self.stored_under(asked, &response.fields);
+        let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length() });
+        self.stream(answered.response, &key, head, leader).await;
     }
 
-    fn terms(&self, exchange: &Exchange<'_>, body: &Body) -> Result<Terms, Unshared> {
+    fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
+        let user = self.personal.then(|| self.key.view().user().unwrap_or_default());
+        Drafting { policy: &self.policy, authority: &asked.authority, user, since: self.fill.since() }
+    }
+
+    /// The key, once the answer has said which parameters of its path do not matter.
+    fn stored_under(&self, asked: &Request, response: &HeaderMap) -> Key {
+        if !self.policy.key.no_vary_search || !asked.target.contains('?') {
+            return self.key.clone();
+        }
+        let rule = NoVarySearch::of(response);
+        let key = self.key.view().with_rule(&asked.target, rule.as_ref());
+        self.store.learned.learn(&asked.authority, &asked.target, rule);
+        key
+    }
+
+    fn terms(
+        &self,
+        drafting: &Drafting<'_>,
+        exchange: &Exchange<'_>,
+        body: &Body,
+    ) -> Result<Terms, Unshared> {
         if body.exact_length().is_some_and(|length| length > self.policy.max_body) {
             return Err(Unshared::TooLarge);
         }
-        Terms::of(exchange, &self.policy.rules).map_err(Unshared::Rule)
+        drafting.terms(exchange).map_err(Unshared::Rule)
     }
 
     /// An answer that is not stored still replaces what is, unless the origin is only in trouble, or it was the request
@@ -209,27 +228,24 @@ impl<C: Call> Filler<C> {
     }
 
     /// What is needed to keep a 206's content once it is complete; else why it is not kept.
-    fn kept_part(&self, exchange: &Exchange<'_>, body: &Body) -> Result<KeptPart, &'static str> {
+    fn kept_part(
+        &self,
+        exchange: &Exchange<'_>,
+        asked: &Request,
+        body: &Body,
+    ) -> Result<KeptPart, &'static str> {
         let complete = ContentRange::of(exchange.response).and_then(|range| range.complete);
         let length = body.exact_length().ok_or("unknown-length")?;
         if complete.is_none_or(|complete| complete.max(length) > self.policy.max_body) {
             return Err("too-large");
         }
-        let terms = Terms::of_partial(exchange, &self.policy.rules).map_err(|reason| reason.word())?;
-        let directives = ResponseDirectives::of(exchange.response, &self.policy.rules.targeted);
+        let drafting = self.drafting(asked);
+        let terms = drafting.terms_of_part(exchange).map_err(|reason| reason.word())?;
         Ok(KeptPart {
             store: Arc::clone(&self.store),
             key: self.key.clone(),
-            fill: Arc::clone(&self.fill),
-            writes: self.writes,
             most_variants: self.policy.max_variants,
-            fields: rules::storable_fields(
-                exchange.response,
-                &directives,
-                self.policy.rules.store_set_cookie,
-            ),
-            terms,
-            variant: Variant::of_exchange(exchange),
+            draft: drafting.draft(exchange, terms),
         })
     }
 
@@ -246,18 +262,25 @@ impl<C: Call> Filler<C> {
         let own = match kept {
             Err(reason) => Own::Answer { response, stored: Err(reason) },
             Ok(kept) => {
+                let stored = Ok(kept.draft.terms);
                 let body = Body::stream(PartialBody::new(response.body, kept));
-                Own::Answer { response: Response { body, ..response }, stored: Ok(()) }
+                Own::Answer { response: Response { body, ..response }, stored }
             }
         };
         drop(leader.send(own));
     }
 
     /// A 304: the stored answer is good again, with the fields it brought (RFC 9111 §4.3.4).
-    fn confirmed(&self, stale: &Arc<Entry>, exchange: &Exchange<'_>, leader: Option<oneshot::Sender<Own>>) {
-        let Renewal { own, shared } = renew(stale, exchange, &self.policy.rules);
+    fn confirmed(
+        &self,
+        stale: &Arc<Entry>,
+        exchange: &Exchange<'_>,
+        asked: &Request,
+        leader: Option<oneshot::Sender<Own>>,
+    ) {
+        let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
         match &shared {
-            Some(entry) => self.keep(entry),
+            Some(entry) => self.keep(&self.key, entry),
             None => self.store.memory.remove_entry(&self.key.view(), stale),
         }
         self.leave_table();
@@ -281,15 +304,19 @@ impl<C: Call> Filler<C> {
     async fn stream(
         &self,
         response: Response,
+        key: &Key,
         head: Arc<ArrivingHead>,
         leader: Option<oneshot::Sender<Own>>,
     ) {
         self.fill.arrive(Arc::clone(&head));
-        let Response { status, fields, mut body } = response;
+        let Response { status, mut fields, mut body } = response;
         if let Some(leader) = leader {
             let follower = FollowerBody::new(Follower::new(&self.fill), head.length);
+            if head.draft.encodable {
+                response::negotiate(&mut fields);
+            }
             let response = Response { status, fields, body: Body::stream(follower) };
-            drop(leader.send(Own::Answer { response, stored: Ok(()) }));
+            drop(leader.send(Own::Answer { response, stored: Ok(head.draft.terms) }));
         }
         let mut share = self.store.in_flight.share();
         let mut trailers = None;
@@ -304,7 +331,7 @@ impl<C: Call> Filler<C> {
                             outgrown = total > self.policy.max_body || self.store.is_overfull();
                             if outgrown {
                                 share.release();
-                                self.outgrow(head.status, total);
+                                self.outgrow(status, total);
                             }
                         }
                     }
@@ -323,8 +350,7 @@ impl<C: Call> Filler<C> {
             }
         }
         if let Some(body) = self.fill.complete(trailers) {
-            let entry = Entry::new(head.status, &head.fields, body, head.terms, head.variant.clone());
-            self.keep(&Arc::new(entry));
+            self.keep(key, &Arc::new(Entry::new(head.draft.clone(), body)));
         }
         self.leave_table();
     }
@@ -338,9 +364,8 @@ impl<C: Call> Filler<C> {
         }
     }
 
-    fn keep(&self, entry: &Arc<Entry>) {
-        let begun = Begun { fill: &self.fill, writes: self.writes };
-        self.store.keep(&self.key.view(), &begun, Kept::Entry(Arc::clone(entry)), self.policy.max_variants);
+    fn keep(&self, key: &Key, entry: &Arc<Entry>) {
+        self.store.keep(&key.view(), Kept::Entry(Arc::clone(entry)), self.policy.max_variants);
     }
 
     fn leave_table(&self) {

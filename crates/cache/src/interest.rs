@@ -1,9 +1,10 @@
 //! Interest: which of a request's fields concern the cache, found in one pass.
 
-use http::HeaderMap;
 use message::Fields;
-use plan::CachePolicy;
-use rules::RequestDirectives;
+use plan::{CachePolicy, Condition, Conditions};
+use rules::{Mode, RequestDirectives};
+
+use crate::keying::{Look, cookie};
 
 /// Which fields are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,19 +18,20 @@ const CONDITION: u16 = 1 << 2;
 const ORIGIN_CONDITION: u16 = 1 << 3;
 const RANGE: u16 = 1 << 4;
 const UPGRADE: u16 = 1 << 5;
+const COOKIE: u16 = 1 << 6;
+/// What the policy's `bypass` names.
+const BYPASS: u16 = 1 << 7;
+/// Somebody is logged in, as `skip_for` says or, where everything else is stored by force, as it seems.
+const LOGGED_IN: u16 = 1 << 8;
 
 impl Interest {
-    pub(crate) fn of(fields: Fields<'_>) -> Self {
-        match fields {
-            Fields::Wire(lines) => {
-                Interest(lines.iter().fold(0, |all, line| all | interest_in(line.name.as_bytes())))
-            }
-            Fields::Map(map) => Interest::in_map(map),
-        }
-    }
-
-    fn in_map(map: &HeaderMap) -> Self {
-        Interest(map.keys().fold(0, |all, name| all | interest_in(name.as_str().as_bytes())))
+    pub(crate) fn of(look: &Look<'_>) -> Self {
+        let policy = look.policy;
+        let interest = match look.request.fields {
+            Fields::Wire(lines) => lines.iter().fold(0, |all, line| all | seen(line.name.as_bytes(), policy)),
+            Fields::Map(map) => map.keys().fold(0, |all, name| all | seen(name.as_str().as_bytes(), policy)),
+        };
+        Interest(interest | conditions(look, interest))
     }
 
     /// The answer to give is not the stored one as it is: 304, 206, 412, 416.
@@ -39,9 +41,12 @@ impl Interest {
 
     /// Why nothing stored can answer, in a word: the origin must decide.
     pub(crate) fn bypass(self) -> Option<&'static str> {
-        match self.0 & (ORIGIN_CONDITION | UPGRADE) {
+        match self.0 & (ORIGIN_CONDITION | UPGRADE | BYPASS | LOGGED_IN) {
             0 => None,
             UPGRADE => Some("upgrade"),
+            ORIGIN_CONDITION => Some("condition"),
+            several if several & LOGGED_IN != 0 => Some("skip-for"),
+            several if several & BYPASS != 0 => Some("bypass"),
             _ => Some("condition"),
         }
     }
@@ -63,11 +68,45 @@ impl Interest {
     }
 }
 
+/// One field of the request.
+fn seen(name: &[u8], policy: &CachePolicy) -> u16 {
+    let named = |conditions: &Conditions, bit| if conditions.names(name) { bit } else { 0 };
+    interest_in(name) | named(&policy.bypass, BYPASS) | named(&policy.skip_for, LOGGED_IN)
+}
+
+/// What cannot be told from one field's name.
+fn conditions(look: &Look<'_>, seen: u16) -> u16 {
+    let policy = look.policy;
+    let mut found = 0;
+    for (conditions, bit) in [(&policy.bypass, BYPASS), (&policy.skip_for, LOGGED_IN)] {
+        let has_cookies = conditions.has_cookies() && seen & COOKIE != 0;
+        if (has_cookies || conditions.has_expressions())
+            && conditions.all().iter().any(|one| holds(one, look))
+        {
+            found |= bit;
+        }
+    }
+    if policy.rules.mode == Mode::Force && policy.skip_for.is_empty() {
+        let telling = if policy.rules.cookies_keyed { AUTHORIZATION } else { AUTHORIZATION | COOKIE };
+        found |= if seen & telling == 0 { 0 } else { LOGGED_IN };
+    }
+    found
+}
+
+fn holds(condition: &Condition, look: &Look<'_>) -> bool {
+    match condition {
+        Condition::Header(_) => false, // looked for by name already
+        Condition::Cookie(name) => cookie(look.request.fields, name).is_some(),
+        Condition::Holds(expression) => expression.holds(&look.context()),
+    }
+}
+
 /// Dispatches on the length before comparing: most names are of no interest and cost one jump.
 fn interest_in(name: &[u8]) -> u16 {
     let is = |word: &str| name.eq_ignore_ascii_case(word.as_bytes());
     match name.len() {
         5 if is("range") => RANGE,
+        6 if is("cookie") => COOKIE,
         6 if is("pragma") => DIRECTIVES,
         7 if is("upgrade") => UPGRADE,
         8 if is("if-match") => ORIGIN_CONDITION,
@@ -82,20 +121,65 @@ fn interest_in(name: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use http::{HeaderName, Method};
+    use message::{RequestView, Scheme};
+
     use super::*;
+
+    fn interest(policy: &CachePolicy, lines: &[(&'static str, &'static str)]) -> Interest {
+        let lines: Vec<_> =
+            lines.iter().map(|(name, value)| httparse::Header { name, value: value.as_bytes() }).collect();
+        let request = RequestView {
+            method: &Method::GET,
+            scheme: Scheme::Http,
+            authority: "a.example",
+            target: "/",
+            fields: Fields::Wire(&lines),
+        };
+        Interest::of(&Look { request: &request, policy, names: &[] })
+    }
 
     #[test]
     fn names_are_found_whatever_their_case() {
-        let line = |name| httparse_line(name);
-        let lines = [line("HOST"), line("rAnGe"), line("Authorization"), line("Ranges")];
-        let interest = Interest::of(Fields::Wire(&lines));
-        assert!(interest.range() && interest.authorization() && interest.shapes_the_answer());
-        assert_eq!(interest.bypass(), None);
-        assert_eq!(Interest::of(Fields::Wire(&[line("Upgrade")])).bypass(), Some("upgrade"));
-        assert_eq!(Interest::of(Fields::Wire(&[line("If-Match")])).bypass(), Some("condition"));
+        let policy = CachePolicy::default();
+        let found =
+            interest(&policy, &[("HOST", "x"), ("rAnGe", "x"), ("Authorization", "x"), ("Ranges", "x")]);
+        assert!(found.range() && found.authorization() && found.shapes_the_answer());
+        assert_eq!(found.bypass(), None);
+        assert_eq!(interest(&policy, &[("Upgrade", "x")]).bypass(), Some("upgrade"));
+        assert_eq!(interest(&policy, &[("If-Match", "x")]).bypass(), Some("condition"));
     }
 
-    fn httparse_line(name: &'static str) -> httparse::Header<'static> {
-        httparse::Header { name, value: b"x" }
+    #[test]
+    fn presence_is_enough_for_bypass_and_skip_for() {
+        let header = |name| Condition::Header(HeaderName::from_static(name));
+        let policy = CachePolicy {
+            bypass: Conditions::new(vec![header("bypass-cache")]),
+            skip_for: Conditions::new(vec![Condition::Cookie("id".to_owned()), header("authorization")]),
+            ..CachePolicy::default()
+        };
+        for (line, why) in [
+            (("Bypass-Cache", ""), Some("bypass")),
+            (("Bypass-Caches", ""), None),
+            (("Authorization", "x"), Some("skip-for")),
+            (("Cookie", "a=1; id=2"), Some("skip-for")),
+            (("Cookie", "a=1; idx=2; xid=3; a=id=4"), None),
+        ] {
+            assert_eq!(interest(&policy, &[line]).bypass(), why, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn force_is_never_for_those_who_seem_to_be_logged_in() {
+        let rules = rules::Policy { mode: Mode::Force, ..rules::Policy::default() };
+        let mut policy = CachePolicy { rules, ..CachePolicy::default() };
+        for line in [("Cookie", "a=1"), ("Authorization", "x")] {
+            assert_eq!(interest(&policy, &[line]).bypass(), Some("skip-for"), "{line:?}");
+        }
+        assert_eq!(interest(&policy, &[]).bypass(), None);
+        policy.rules.cookies_keyed = true;
+        assert_eq!(interest(&policy, &[("Cookie", "a=1")]).bypass(), None);
+        policy.skip_for = Conditions::new(vec![Condition::Cookie("id".to_owned())]);
+        assert_eq!(interest(&policy, &[("Authorization", "x")]).bypass(), None, "the policy knows who is");
     }
 }

@@ -1,53 +1,87 @@
-//! Key: what identifies a stored answer: scheme, authority and target, byte for byte (RFC 9111 §2).
+//! Key: what identifies a stored answer: scheme, authority and target (RFC 9111 §2), and what else the policy names.
 //!
-//! Only GET is stored, so the method is not part of it. The parts are kept apart by lengths, not separators: no value
-//! of one can look like the beginning of another. The whole key is compared on a hit, never only its hash.
+//! Made from a request by `keying`. The parts are kept apart by lengths, not separators: no value of one can look like
+//! the beginning of another. The whole key is compared on a hit, never only its hash.
 
 use std::hash::{Hash, Hasher};
 
-use message::{RequestView, Scheme};
+use message::Scheme;
 use quick_cache::Equivalent;
+use rules::NoVarySearch;
+
+use crate::keying::{self, Pieces};
 
 /// A key as looked up: borrowed from the request, so that a hit allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyView<'a> {
-    /// The client's scheme.
+    /// The client's scheme; `http` where the policy says that schemes do not matter.
     pub scheme: Scheme,
-    /// Host and port, normalised.
+    /// Host and port, normalised; empty where the policy says that hosts do not matter.
     pub authority: &'a str,
-    /// Path and query as sent.
+    /// Path and query: as sent, or what of them counts.
     pub target: &'a str,
+    /// What else counts, as `keying` writes it; empty for most.
+    pub also: &'a str,
 }
 
 /// A key as stored: one allocation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
-    scheme: Scheme,
-    /// Where the authority ends and the target begins.
-    split: u32,
+    /// Length of the authority, and in the lowest bit whether the scheme is `https`: both fit the table's hash as they are.
+    authority: u32,
+    /// Where the target ends.
+    target: u32,
+    /// Authority, target and the rest.
     text: Box<str>,
 }
 
 impl<'a> KeyView<'a> {
-    /// The key of a request.
-    pub fn of(request: &RequestView<'a>) -> Self {
-        KeyView { scheme: request.scheme, authority: request.authority, target: request.target }
-    }
-
     /// An owned copy.
     pub fn to_key(self) -> Key {
-        let mut text = String::with_capacity(self.authority.len() + self.target.len());
+        let mut text = String::with_capacity(self.authority.len() + self.target.len() + self.also.len());
         text.push_str(self.authority);
         text.push_str(self.target);
-        Key { scheme: self.scheme, split: self.authority.len() as u32, text: text.into_boxed_str() }
+        let target = text.len() as u32;
+        text.push_str(self.also);
+        Key { authority: self.first_word(), target, text: text.into_boxed_str() }
+    }
+
+    /// The path, without the query.
+    pub fn path(&self) -> &'a str {
+        self.target.split_once('?').map_or(self.target, |(path, _)| path)
+    }
+
+    /// What else counts, for people: a name and a value each.
+    pub fn pieces(&self) -> Pieces<'a> {
+        Pieces::of(self.also)
+    }
+
+    /// Whom it names, where it names a user.
+    pub(crate) fn user(&self) -> Option<&'a str> {
+        self.pieces().find(|(name, _)| *name == keying::USER)?.1
+    }
+
+    /// The same key for a target (as sent to the origin) whose answer has such a rule.
+    pub(crate) fn with_rule(&self, target: &str, rule: Option<&NoVarySearch>) -> Key {
+        let mut also = rule.map_or_else(String::new, keying::rule_piece);
+        also.push_str(keying::without_rule(self.also));
+        let mut kept = String::new();
+        let target = rule.map_or(target, |rule| rule.target(target, &mut kept));
+        KeyView { target, also: &also, ..*self }.to_key()
+    }
+
+    fn first_word(&self) -> u32 {
+        (self.authority.len() as u32) << 1 | u32::from(self.scheme == Scheme::Https)
     }
 }
 
 impl Key {
     /// The parts again.
     pub fn view(&self) -> KeyView<'_> {
-        let (authority, target) = self.text.split_at(self.split as usize);
-        KeyView { scheme: self.scheme, authority, target }
+        let (url, also) = self.text.split_at(self.target as usize);
+        let (authority, target) = url.split_at((self.authority >> 1) as usize);
+        let scheme = if self.authority & 1 == 1 { Scheme::Https } else { Scheme::Http };
+        KeyView { scheme, authority, target, also }
     }
 
     /// Bytes it occupies beyond its own size.
@@ -58,9 +92,12 @@ impl Key {
 
 impl Hash for KeyView<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u32((self.authority.len() as u32) << 1 | u32::from(self.scheme == Scheme::Https));
+        state.write_u32(self.first_word());
         state.write(self.authority.as_bytes());
         state.write(self.target.as_bytes());
+        if !self.also.is_empty() {
+            state.write(self.also.as_bytes());
+        }
     }
 }
 
@@ -79,7 +116,9 @@ impl Equivalent<Key> for KeyView<'_> {
 
 impl std::fmt::Display for KeyView<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}://{}{}", self.scheme.as_str(), self.authority, self.target)
+        let host = if self.authority.is_empty() { "*" } else { self.authority };
+        write!(f, "{}://{host}{}", self.scheme.as_str(), self.target)?;
+        self.pieces().try_for_each(|(name, value)| write!(f, " {name}={}", value.unwrap_or("-")))
     }
 }
 
@@ -98,11 +137,14 @@ mod tests {
     #[test]
     fn a_view_finds_its_key_and_no_other() {
         let hasher = foldhash::fast::FixedState::default();
+        let view = |scheme, authority, target, also| KeyView { scheme, authority, target, also };
         let views = [
-            KeyView { scheme: Scheme::Http, authority: "a.example", target: "/x" },
-            KeyView { scheme: Scheme::Https, authority: "a.example", target: "/x" },
-            KeyView { scheme: Scheme::Http, authority: "a.example/", target: "x" },
-            KeyView { scheme: Scheme::Http, authority: "a.example", target: "/x?" },
+            view(Scheme::Http, "a.example", "/x", ""),
+            view(Scheme::Https, "a.example", "/x", ""),
+            view(Scheme::Http, "a.example/", "x", ""),
+            view(Scheme::Http, "a.example", "/x?", ""),
+            view(Scheme::Http, "a.example", "/", "x"),
+            view(Scheme::Http, "", "a.example/x", ""),
         ];
         for (i, one) in views.iter().enumerate() {
             assert_eq!(hasher.hash_one(one), hasher.hash_one(one.to_key()));
@@ -110,5 +152,10 @@ mod tests {
                 assert_eq!(one.equivalent(&other.to_key()), i == j, "{one} against {other}");
             }
         }
+    }
+
+    #[test]
+    fn a_key_is_small() {
+        assert_eq!(size_of::<Key>(), 24);
     }
 }

@@ -4,6 +4,9 @@
 //! Whether an answer may be stored or reused is decided in `rules`; here it is carried out.
 
 mod answer;
+mod content;
+mod draft;
+mod encode;
 mod entry;
 mod fetch;
 mod fill;
@@ -14,23 +17,33 @@ mod forgetting;
 mod in_flight;
 mod interest;
 mod key;
+mod keyed_fields;
+mod keying;
+mod learned;
 mod lookup;
+mod marks;
 mod memory;
 mod part;
 mod partial_body;
+mod prepare;
 mod purge;
 mod renewal;
 mod resource;
 #[cfg(test)]
 mod sample;
+mod shown;
 mod store;
+mod tags;
 
 pub use answer::{Answer, Caching};
-pub use entry::{Entry, Variant};
+pub use entry::{Draft, Encoded, Entry, Variant};
 pub use forgetting::Forgetting;
 pub use key::{Key, KeyView};
+pub use keying::{Look, Pieces, Scratch};
 pub use memory::Memory;
 pub use part::Part;
-pub use purge::{Counted, Listed, Purge, Scope};
+pub use purge::{Counted, Listed, Purge, Scope, Swept};
 pub use resource::Resource;
-pub use store::{Counters, Store};
+pub use shown::Shown;
+pub use store::{Counters, Fresh, Store};
+pub use tags::Tags;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::header::HeaderName;
-use message::{RequestView, Timestamp};
+use message::{Fields, Timestamp};
 use rules::{Fwd, RequestDirectives, Reuse};
 
 use crate::entry::Entry;
@@ -13,7 +13,7 @@ use crate::store::Store;
 
 /// The result of a lookup.
 pub(crate) enum Found {
-    /// Answer with this entry. `refresh`: it is stale, and the origin should be asked meanwhile.
+    /// Answer with this entry. `refresh`: it is stale, or soon will be, and the origin should be asked meanwhile.
     Usable { entry: Arc<Entry>, refresh: bool },
     /// Ask the origin. `stale` is what its answer may confirm; `vary` what the key's answers are known to vary on.
     Ask { stale: Option<Arc<Entry>>, fwd: Fwd, vary: Vec<HeaderName> },
@@ -21,34 +21,41 @@ pub(crate) enum Found {
     AskAlone,
 }
 
-/// Looks a request up.
+/// Looks a request up. `early`: the policy's last share of a lifetime.
 pub(crate) fn find(
     store: &Store,
-    request: &RequestView<'_>,
+    key: &KeyView<'_>,
+    fields: Fields<'_>,
     interest: Interest,
     directives: &RequestDirectives,
+    early: Option<f64>,
     now: Timestamp,
 ) -> Found {
-    let Some(resource) = store.memory.get(&KeyView::of(request)) else {
+    let Some(resource) = store.memory.get(key) else {
         return Found::Ask { stale: None, fwd: Fwd::UriMiss, vary: Vec::new() };
     };
     if resource.is_unshared(now) {
         return Found::AskAlone;
     }
-    let Some(entry) = resource.select(request.fields) else {
+    let vary = || resource.vary().to_vec();
+    let Some(entry) = resource.select(fields) else {
         let fwd = if resource.has_whole() { Fwd::VaryMiss } else { Fwd::UriMiss };
-        return Found::Ask { stale: None, fwd, vary: resource.vary().to_vec() };
+        return Found::Ask { stale: None, fwd, vary: vary() };
     };
-    let entry = Arc::clone(entry);
+    let Some(entry) = store.standing(key, Arc::clone(entry)) else {
+        return Found::Ask { stale: None, fwd: Fwd::UriMiss, vary: vary() };
+    };
     match entry.terms().reuse(directives, interest.authorization(), now) {
-        Reuse::Fresh | Reuse::Stale => Found::Usable { entry, refresh: false },
+        Reuse::Fresh => {
+            let refresh = early.is_some_and(|share| entry.is_due_early(share, now)) && entry.begin_refresh();
+            Found::Usable { entry, refresh }
+        }
+        Reuse::Stale => Found::Usable { entry, refresh: false },
         Reuse::StaleWhileRevalidate => Found::Usable { entry, refresh: true },
         Reuse::Validate(why) => {
             let fwd = if why.is_client() { Fwd::Request } else { Fwd::Stale };
-            Found::Ask { stale: Some(entry), fwd, vary: resource.vary().to_vec() }
+            Found::Ask { stale: Some(entry), fwd, vary: vary() }
         }
-        Reuse::NotForThisRequest => {
-            Found::Ask { stale: None, fwd: Fwd::Request, vary: resource.vary().to_vec() }
-        }
+        Reuse::NotForThisRequest => Found::Ask { stale: None, fwd: Fwd::Request, vary: vary() },
     }
 }

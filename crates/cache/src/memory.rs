@@ -137,6 +137,15 @@ impl Memory {
         self.table.remove(key).is_some()
     }
 
+    /// Shows every whole answer with its key, without holding anything up for longer than it takes to copy one. What is
+    /// stored or pushed out meanwhile may be seen or not.
+    pub(crate) fn walk(&self, mut visit: impl FnMut(&KeyView<'_>, &Arc<Entry>)) {
+        for (key, resource) in self.table.iter() {
+            let key = key.view();
+            resource.entries().iter().for_each(|entry| visit(&key, entry));
+        }
+    }
+
     /// Keys stored now.
     pub fn keys(&self) -> usize {
         self.table.len()
@@ -167,12 +176,12 @@ impl Memory {
 mod tests {
     use bytes::Bytes;
     use http::header::ACCEPT_LANGUAGE;
-    use http::{HeaderMap, HeaderValue, StatusCode};
+    use http::{HeaderMap, HeaderValue};
     use message::{Fields, Scheme};
 
     use super::*;
-    use crate::entry::Variant;
-    use crate::sample::{fields, terms};
+    use crate::entry::{Draft, Variant};
+    use crate::sample;
 
     fn entry(size: usize) -> Arc<Entry> {
         variant("", size)
@@ -183,11 +192,11 @@ mod tests {
         let mut asked = HeaderMap::new();
         asked.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(language));
         let variant = (!language.is_empty()).then(|| Variant::of(&[ACCEPT_LANGUAGE], Fields::Map(&asked)));
-        Arc::new(Entry::new(StatusCode::OK, &fields(), Bytes::from(vec![b'x'; size]), terms(), variant))
+        Arc::new(Entry::new(Draft { variant, ..sample::draft() }, Bytes::from(vec![b'x'; size])))
     }
 
     fn key(target: &str) -> KeyView<'_> {
-        KeyView { scheme: Scheme::Http, authority: "a.example", target }
+        KeyView { scheme: Scheme::Http, authority: "a.example", target, also: "" }
     }
 
     #[test]

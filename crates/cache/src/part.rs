@@ -10,7 +10,8 @@ use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rules::{Combined, ContentRange, Terms};
 
-use crate::entry::{Entry, Variant};
+use crate::entry::{Draft, Entry, Variant};
+use crate::tags::Tags;
 
 /// A stored stretch.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub struct Part {
     complete: u64,
     terms: Terms,
     variant: Option<Variant>,
+    tags: Tags,
+    /// The epoch of purges before which the oldest of it was asked for.
+    since: u64,
 }
 
 /// What a new part makes of what is stored.
@@ -34,18 +38,14 @@ pub(crate) enum Joined {
 }
 
 impl Part {
-    /// From a 206's storable fields and its whole content; `None` when they contradict each other.
-    pub(crate) fn new(
-        fields: HeaderMap,
-        bytes: Bytes,
-        terms: Terms,
-        variant: Option<Variant>,
-    ) -> Option<Part> {
+    /// From the draft of a 206 and its whole content; `None` when they contradict each other.
+    pub(crate) fn new(draft: Draft, bytes: Bytes) -> Option<Part> {
+        let Draft { fields, terms, variant, tags, since, .. } = draft;
         let ContentRange { bytes: Some(range), complete: Some(complete) } = ContentRange::of(&fields)? else {
             return None;
         };
         let consistent = range.end - range.start == bytes.len() as u64 && range.end <= complete;
-        consistent.then_some(Part { fields, bytes, range, complete, terms, variant })
+        consistent.then_some(Part { fields, bytes, range, complete, terms, variant, tags, since })
     }
 
     /// This part joined with the one stored before, where both are surely of the same bytes.
@@ -68,6 +68,7 @@ impl Part {
             bytes[start..start + part.bytes.len()].copy_from_slice(&part.bytes);
         }
         self.bytes = bytes.into();
+        self.since = self.since.min(before.since);
         let content_range = format!("bytes {}-{}/{}", range.start, range.end - 1, self.complete);
         let content_range =
             HeaderValue::try_from(content_range).expect("digits and ASCII words are a valid field value");
@@ -78,7 +79,17 @@ impl Part {
     fn into_entry(mut self) -> Entry {
         self.fields.remove(CONTENT_RANGE);
         self.fields.remove(CONTENT_LENGTH);
-        Entry::new(StatusCode::OK, &self.fields, self.bytes, self.terms, self.variant)
+        let draft = Draft {
+            status: StatusCode::OK,
+            fields: self.fields,
+            terms: self.terms,
+            variant: self.variant,
+            tags: self.tags,
+            client_lifetime: None,
+            encodable: false,
+            since: self.since,
+        };
+        Entry::new(draft, self.bytes)
     }
 
     /// The content of a range of the whole, where this part has all of it.
@@ -103,6 +114,16 @@ impl Part {
     /// The terms of reuse.
     pub(crate) fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// Its tags, joined by `\n`.
+    pub(crate) fn tags(&self) -> &str {
+        self.tags.joined()
+    }
+
+    /// The purges up to this epoch do not concern it.
+    pub(crate) fn since(&self) -> u64 {
+        self.since
     }
 
     /// Whether it is for a request with these fields.

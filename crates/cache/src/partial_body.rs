@@ -5,28 +5,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Body, Error};
-use rules::Terms;
 
-use crate::entry::Variant;
-use crate::fill::Fill;
+use crate::entry::Draft;
 use crate::key::Key;
 use crate::part::{Joined, Part};
-use crate::store::{Begun, Kept, Store};
+use crate::store::{Kept, Store};
 
 /// What keeping a part takes besides its content.
 pub(crate) struct KeptPart {
     pub(crate) store: Arc<Store>,
     pub(crate) key: Key,
-    /// Tell whether the key was invalidated meanwhile.
-    pub(crate) fill: Arc<Fill>,
-    pub(crate) writes: u64,
     pub(crate) most_variants: usize,
-    pub(crate) fields: HeaderMap,
-    pub(crate) terms: Terms,
-    pub(crate) variant: Option<Variant>,
+    pub(crate) draft: Draft,
 }
 
 /// See the module.
@@ -46,14 +38,14 @@ impl PartialBody {
 impl KeptPart {
     fn keep(self, bytes: Bytes) {
         let key = self.key.view();
-        let Some(part) = Part::new(self.fields, bytes, self.terms, self.variant) else { return };
-        let before = self.store.memory.get(&key);
-        let kept = match part.join(before.as_ref().and_then(|resource| resource.part()).map(|part| &**part)) {
+        let Some(part) = Part::new(self.draft, bytes) else { return };
+        let stored = self.store.memory.get(&key);
+        let before = stored.as_ref().and_then(|resource| resource.part());
+        let kept = match part.join(before.filter(|part| self.store.stands(&key, part)).map(|part| &**part)) {
             Joined::Part(part) => Kept::Part(Arc::new(part)),
             Joined::Whole(entry) => Kept::Entry(Arc::new(entry)),
         };
-        let begun = Begun { fill: &self.fill, writes: self.writes };
-        self.store.keep(&key, &begun, kept, self.most_variants);
+        self.store.keep(&key, kept, self.most_variants);
     }
 }
 

@@ -1,8 +1,17 @@
-//! Purge: forgetting on somebody's word.
+//! Purge: forgetting on somebody's word, and looking at what there is to forget.
+//!
+//! Called by the admin port and, for writes, by `server`. A purge itself is a mark (see `marks`); whoever wants to know
+//! how much it covers has to walk through the entries.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use message::Timestamp;
 use serde::Serialize;
 
+use crate::entry::{Entry, Variant};
+use crate::key::KeyView;
+use crate::marks::{Marks, Standing};
 use crate::store::Store;
 
 /// What is forgotten, or listed. Schemes do not matter.
@@ -80,21 +89,127 @@ pub struct Listed {
     pub fields: Vec<(String, String)>,
 }
 
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Answers compared with the purges.
+    pub compared: u64,
+    /// Of those, how many are gone now.
+    pub removed: u64,
+}
+
 impl Store {
-    /// Forgets. In force for every core when this returns.
+    /// Forgets. In force for every core when this returns, whatever the number of answers.
     pub fn purge(&self, purge: &Purge, now: Timestamp) {
-        let _ = (purge, now);
+        self.marks.mark(purge, now);
     }
 
-    /// How much a purge of this scope would forget. Walks through all entries: up to a second for a million.
+    /// Purges that answers are still to be compared with: when there are some, a sweep gives memory back.
+    pub fn has_to_sweep(&self) -> bool {
+        self.marks.count() > 0
+    }
+
+    /// Compares every answer with the purges, so that what is gone gives its memory back and purges need not be
+    /// remembered for ever. Takes up to a second for a million answers; hits go on meanwhile.
+    pub fn sweep(&self, now: Timestamp) -> Swept {
+        let epoch = self.marks.epoch();
+        let mut swept = Swept::default();
+        self.memory.walk(|key, entry| {
+            swept.compared += 1;
+            swept.removed += u64::from(self.standing(key, Arc::clone(entry)).is_none());
+        });
+        self.marks.retire(epoch, now);
+        swept
+    }
+
+    /// How much a purge of this scope would forget. Walks through all answers: up to a second for a million.
     pub fn count(&self, scope: &Scope) -> Counted {
-        let _ = scope;
-        Counted::default()
+        let mut counted = Counted::default();
+        self.walk(scope, |_, entry| {
+            counted.answers += 1;
+            counted.bytes += entry.cost() as u64;
+        });
+        counted
     }
 
     /// The stored answers of a scope, the most used first, at most `most`. Walks like [`Store::count`].
     pub fn list(&self, scope: &Scope, most: usize, now: Timestamp) -> Vec<Listed> {
-        let _ = (scope, most, now);
-        Vec::new()
+        // The least used of those kept lies on top and gives way.
+        let mut kept: BinaryHeap<Used> = BinaryHeap::with_capacity(most.saturating_add(1).min(1024));
+        self.walk(scope, |key, entry| {
+            let hits = entry.hits();
+            if kept.len() >= most && kept.peek().is_none_or(|least| least.hits >= hits) {
+                return;
+            }
+            kept.push(Used { hits, key: key.to_key(), entry: Arc::clone(entry) });
+            if kept.len() > most {
+                kept.pop();
+            }
+        });
+        kept.into_sorted_vec().iter().map(|used| Listed::of(&used.key.view(), &used.entry, now)).collect()
+    }
+
+    /// All answers that a purge of this scope would concern, without those that earlier purges did.
+    fn walk(&self, scope: &Scope, mut visit: impl FnMut(&KeyView<'_>, &Arc<Entry>)) {
+        let covered = Marks::default();
+        covered.mark(&Purge { scope: scope.clone(), soft: false }, Timestamp::default());
+        self.memory.walk(|key, entry| {
+            if covered.standing(key, entry.tags(), 0) == Standing::Gone
+                && let Some(entry) = self.standing(key, Arc::clone(entry))
+            {
+                visit(key, &entry);
+            }
+        });
+    }
+}
+
+/// An answer on the list, ordered so that the least used is the greatest.
+struct Used {
+    hits: u32,
+    key: crate::Key,
+    entry: Arc<Entry>,
+}
+
+impl Ord for Used {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        other.hits.cmp(&self.hits)
+    }
+}
+
+impl PartialOrd for Used {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Used {
+    fn eq(&self, other: &Self) -> bool {
+        self.hits == other.hits
+    }
+}
+
+impl Eq for Used {}
+
+impl Listed {
+    /// An answer as people see it.
+    pub(crate) fn of(key: &KeyView<'_>, entry: &Entry, now: Timestamp) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let shown = |(name, value): (&str, Option<&str>)| format!("{name}: {}", value.unwrap_or("-"));
+        Listed {
+            url: KeyView { also: "", ..*key }.to_string(),
+            also: key.pieces().map(shown).collect(),
+            vary: entry.variant().map_or_else(Vec::new, Variant::readable),
+            status: entry.status().as_u16(),
+            length: entry.body().len() as u64,
+            age: entry.terms().age(now),
+            fresh_for: entry.terms().fresh_for(now),
+            hits: entry.hits(),
+            tags: entry.tags().split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+            fields: entry
+                .fields()
+                .iter()
+                .map(|(name, value)| (name.to_string(), text(value.as_bytes())))
+                .collect(),
+        }
     }
 }

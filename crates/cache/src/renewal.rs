@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use http::Method;
 use http::header::{HeaderMap, SET_COOKIE};
-use rules::{Exchange, NotStored, Policy, Terms, update};
+use rules::{Exchange, NotStored, Terms, update};
 
-use crate::entry::{Entry, Variant};
+use crate::draft::Drafting;
+use crate::entry::{Draft, Entry};
 
 /// The renewed answer.
 pub(crate) struct Renewal {
@@ -18,13 +19,13 @@ pub(crate) struct Renewal {
 }
 
 /// `update` is the exchange that brought the update: its request, its status, its fields.
-pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, policy: &Policy) -> Renewal {
+pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> Renewal {
     let mut fields = stored.fields();
     update::freshen(&mut fields, update.response);
-    let (shared, is_all) = match renewed(stored, &fields, update, policy) {
+    let (shared, is_all) = match renewed(stored, &fields, update, drafting) {
         Ok(entry) => (Some(entry), !update.response.contains_key(SET_COOKIE)),
         Err(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore) => {
-            (impersonal(stored, update, policy), false)
+            (impersonal(stored, update, drafting), false)
         }
         Err(_) => (None, false),
     };
@@ -35,7 +36,7 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, policy: &Policy) -> R
                 fields.append(SET_COOKIE, cookie.clone());
             }
             let terms = *shared.as_deref().unwrap_or(stored).terms();
-            Arc::new(stored.updated(&fields, terms, stored.variant().cloned()))
+            Arc::new(stored.followed_by(Draft { fields, terms, client_lifetime: None, ..stored.draft() }))
         }
     };
     Renewal { own, shared }
@@ -43,36 +44,45 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, policy: &Policy) -> R
 
 /// It confirms what others share; but what else it says may be about this user, so that only its dates and directives
 /// are taken.
-fn impersonal(stored: &Entry, update: &Exchange<'_>, policy: &Policy) -> Option<Arc<Entry>> {
+fn impersonal(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> Option<Arc<Entry>> {
     let mut fields = stored.fields();
     update::freshen(&mut fields, &update::impersonal(update.response));
     let nobody = HeaderMap::new();
     let exchange = Exchange { request: message::Fields::Map(&nobody), ..*update };
-    let terms = terms(stored, &fields, &exchange, policy).ok()?;
-    Some(Arc::new(stored.updated(&fields, terms, variant_of(&fields, update))))
+    let terms = terms(stored, &fields, &exchange, drafting).ok()?;
+    Some(next(stored, &fields, update, terms, drafting))
 }
 
 fn renewed(
     stored: &Entry,
     fields: &HeaderMap,
     update: &Exchange<'_>,
-    policy: &Policy,
+    drafting: &Drafting<'_>,
 ) -> Result<Arc<Entry>, NotStored> {
-    let terms = terms(stored, fields, update, policy)?;
-    Ok(Arc::new(stored.updated(fields, terms, variant_of(fields, update))))
+    let terms = terms(stored, fields, update, drafting)?;
+    Ok(next(stored, fields, update, terms, drafting))
 }
 
 fn terms(
     stored: &Entry,
     fields: &HeaderMap,
     update: &Exchange<'_>,
-    policy: &Policy,
+    drafting: &Drafting<'_>,
 ) -> Result<Terms, NotStored> {
     let whole = Exchange { method: &Method::GET, status: stored.status(), response: fields, ..*update };
-    Terms::of(&whole, policy)
+    drafting.terms(&whole)
 }
 
-/// The update may bring a `Vary`; it was made for this request.
-fn variant_of(fields: &HeaderMap, update: &Exchange<'_>) -> Option<Variant> {
-    Variant::of_exchange(&Exchange { response: fields, ..*update })
+/// The update may bring a `Vary`, which was made for this request, and tags.
+fn next(
+    stored: &Entry,
+    fields: &HeaderMap,
+    update: &Exchange<'_>,
+    terms: Terms,
+    drafting: &Drafting<'_>,
+) -> Arc<Entry> {
+    let whole = Exchange { status: stored.status(), response: fields, ..*update };
+    let draft = drafting.draft(&whole, terms);
+    let tags = if draft.tags.is_empty() { stored.draft().tags } else { draft.tags.clone() };
+    Arc::new(stored.followed_by(Draft { tags, encodable: stored.is_encodable(), ..draft }))
 }

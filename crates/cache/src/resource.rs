@@ -22,7 +22,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    fn entries(&self) -> &[Arc<Entry>] {
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
         match self {
             Resource::One(entry) => std::slice::from_ref(entry),
             Resource::Many(entries) => entries,
@@ -53,9 +53,9 @@ impl Resource {
         self.entries().len()
     }
 
-    /// Whether this very entry is there.
+    /// Whether this very answer is there, perhaps with more of its forms.
     pub fn has(&self, entry: &Arc<Entry>) -> bool {
-        self.entries().iter().any(|other| Arc::ptr_eq(other, entry))
+        self.entries().iter().any(|other| other.is_same_answer(entry))
     }
 
     /// The newest entry that answers a request with these fields.
@@ -91,7 +91,7 @@ impl Resource {
     /// This resource without `entry`; `None` when nothing is left.
     pub fn without(&self, entry: &Arc<Entry>) -> Option<Resource> {
         let mut entries: Vec<_> =
-            self.entries().iter().filter(|other| !Arc::ptr_eq(other, entry)).cloned().collect();
+            self.entries().iter().filter(|other| !other.is_same_answer(entry)).cloned().collect();
         match entries.len() {
             0 => None,
             1 => entries.pop().map(Resource::One),

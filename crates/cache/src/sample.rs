@@ -4,6 +4,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Fields, Timestamp};
 use rules::{Exchange, Policy, Terms};
 
+use crate::entry::Draft;
+use crate::tags::Tags;
+
 /// Its fields.
 pub(crate) fn fields() -> HeaderMap {
     HeaderMap::from_iter([(http::header::CACHE_CONTROL, HeaderValue::from_static("max-age=60"))])
@@ -21,4 +24,18 @@ pub(crate) fn terms() -> Terms {
         received_at: Timestamp::from_secs(1),
     };
     Terms::of(&exchange, &Policy::default()).unwrap()
+}
+
+/// The whole of it, but for its content.
+pub(crate) fn draft() -> Draft {
+    Draft {
+        status: StatusCode::OK,
+        fields: fields(),
+        terms: terms(),
+        variant: None,
+        tags: Tags::default(),
+        client_lifetime: None,
+        encodable: false,
+        since: 0,
+    }
 }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use message::{RequestView, Timestamp};
-use plan::CachePolicy;
+use message::Timestamp;
 use rules::Reuse;
 
-use crate::entry::Entry;
-use crate::fill::Fill;
+use crate::encode::UnderWay;
+use crate::entry::{Encoded, Entry};
 use crate::fills::Fills;
 use crate::in_flight::InFlight;
 use crate::interest::Interest;
 use crate::key::KeyView;
+use crate::keying::{Look, Scratch};
+use crate::learned::Learned;
+use crate::marks::{Marks, Standing};
 use crate::memory::Memory;
 use crate::part::Part;
 
@@ -23,18 +25,30 @@ pub struct Store {
     pub(crate) fills: Fills,
     /// Content on its way into the memory tier.
     pub(crate) in_flight: InFlight,
+    pub(crate) encoding: UnderWay,
+    pub(crate) marks: Marks,
+    pub(crate) learned: Learned,
     /// What happened off the path of a hit.
     pub counters: Counters,
 }
 
-/// What a fetch remembers of when it began.
-pub(crate) struct Begun<'a> {
-    pub(crate) fill: &'a Fill,
-    /// As [`Fills::writes`] said.
-    pub(crate) writes: u64,
+/// A fresh answer, and how its content goes to this client.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    /// The stored answer.
+    pub entry: Arc<Entry>,
+    /// Which of its compressed forms; `None`: the content as it is.
+    pub encoding: Option<rules::Encoding>,
 }
 
-/// What it brought.
+impl Fresh {
+    /// The compressed form; `None`: the content as it is.
+    pub fn encoded(&self) -> Option<&Encoded> {
+        self.entry.encoded(self.encoding?)
+    }
+}
+
+/// What a fetch brought.
 pub(crate) enum Kept {
     Entry(Arc<Entry>),
     Part(Arc<Part>),
@@ -49,6 +63,7 @@ pub struct Counters {
     stored: AtomicU64,
     stored_bytes: AtomicU64,
     invalidated: AtomicU64,
+    encoded: AtomicU64,
 }
 
 impl Store {
@@ -58,6 +73,9 @@ impl Store {
             memory: Memory::new(bytes),
             fills: Fills::new(),
             in_flight: InFlight::default(),
+            encoding: UnderWay::default(),
+            marks: Marks::default(),
+            learned: Learned::new(),
             counters: Counters::default(),
         })
     }
@@ -73,24 +91,66 @@ impl Store {
         self.counters.filling() >= MOST
     }
 
-    /// The entry that answers this request right now, without asking anybody. Allocates nothing.
+    /// The answer to this request right now, without asking anybody. Allocates nothing, as long as `scratch` has room.
     ///
-    /// Conditional and range requests are left to the longer way: their answers are not the entry's head.
-    pub fn fresh(
-        &self,
-        request: &RequestView<'_>,
-        policy: &CachePolicy,
-        now: Timestamp,
-    ) -> Option<Arc<Entry>> {
-        let interest = Interest::of(request.fields);
+    /// Conditional and range requests are left to the longer way, since their answers are not the entry's head; and so
+    /// is whoever should set off an early refresh, or asks for a compressed form that is not there yet.
+    pub fn fresh(&self, look: &Look<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+        let (request, policy) = (look.request, look.policy);
+        let interest = Interest::of(look);
         if interest.shapes_the_answer() || interest.bypass().is_some() {
             return None;
         }
-        let resource = self.memory.get(&KeyView::of(request))?;
-        let entry = resource.into_selected(request.fields)?;
+        let key = look.key(&self.learned, None, scratch).key;
+        let entry = self.memory.get(&key)?.into_selected(request.fields)?;
+        let entry = self.standing(&key, entry)?;
         let directives = interest.directives(request.fields, policy);
-        let reuse = entry.terms().reuse(&directives, interest.authorization(), now);
-        matches!(reuse, Reuse::Fresh).then_some(entry)
+        if entry.terms().reuse(&directives, interest.authorization(), now) != Reuse::Fresh {
+            return None;
+        }
+        if policy.early.is_some_and(|share| entry.is_due_early(share, now)) {
+            return None;
+        }
+        let mut encoding = None;
+        if let Some(compress) = policy.compress.as_ref().filter(|_| entry.is_encodable()) {
+            encoding = rules::encoding::choose(request.fields, &compress.encodings);
+            if encoding.is_some_and(|encoding| entry.encoded(encoding).is_none()) {
+                return None;
+            }
+        }
+        entry.hit();
+        Some(Fresh { entry, encoding })
+    }
+
+    /// The entry as the purges since its last use leave it; `None`: it is gone. Two numbers are compared in most cases.
+    pub(crate) fn standing(&self, key: &KeyView<'_>, entry: Arc<Entry>) -> Option<Arc<Entry>> {
+        let epoch = self.marks.epoch();
+        if entry.compared() >= epoch { Some(entry) } else { self.compare(key, entry, epoch) }
+    }
+
+    #[cold]
+    fn compare(&self, key: &KeyView<'_>, entry: Arc<Entry>, epoch: u64) -> Option<Arc<Entry>> {
+        match self.marks.standing(key, entry.tags(), entry.compared()) {
+            Standing::Kept => {
+                entry.set_compared(epoch);
+                Some(entry)
+            }
+            Standing::StaleSince(at) => {
+                let softened = Arc::new(entry.softened(at));
+                softened.set_compared(epoch);
+                self.memory.replace(key, &entry, Arc::clone(&softened), usize::MAX);
+                Some(softened)
+            }
+            Standing::Gone => {
+                self.memory.remove_entry(key, &entry);
+                None
+            }
+        }
+    }
+
+    /// The target under which a request's answer is stored: what of its query counts. For purging one URL exactly.
+    pub fn keyed_target(&self, look: &Look<'_>) -> Box<str> {
+        look.key(&self.learned, None, &mut Scratch::default()).key.target.into()
     }
 
     /// Fetches in progress.
@@ -98,38 +158,34 @@ impl Store {
         self.fills.len()
     }
 
-    /// Stores what a fetch brought, unless the key was invalidated since it began. Looked at afterwards, so that an invalidation either finds the entry or is found here.
-    pub(crate) fn keep(&self, key: &KeyView<'_>, begun: &Begun<'_>, kept: Kept, most_variants: usize) {
-        if self.is_outdated(key, begun) {
-            return;
-        }
+    /// Stores what a fetch brought, unless it was purged since the origin was asked. Looked at again afterwards, so that
+    /// a purge either finds the entry or is found here.
+    pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) {
         match kept {
             Kept::Entry(entry) => {
+                let length = entry.body().len() as u64;
+                if self.standing(key, Arc::clone(&entry)).is_none() {
+                    return;
+                }
                 self.memory.put(key, Arc::clone(&entry), most_variants);
-                if self.is_outdated(key, begun) {
-                    return self.memory.remove_entry(key, &entry);
-                }
-                self.counters.stored(entry.body().len() as u64);
-            }
-            Kept::Part(part) => {
-                self.memory.put_part(key, part);
-                if self.is_outdated(key, begun) {
-                    self.memory.remove(key);
+                if self.standing(key, entry).is_some() {
+                    self.counters.stored(length);
                 }
             }
+            Kept::Part(part) if self.stands(key, &part) => self.memory.put_part(key, part),
+            Kept::Part(_) => {}
         }
     }
 
-    fn is_outdated(&self, key: &KeyView<'_>, begun: &Begun<'_>) -> bool {
-        begun.fill.is_outdated() || (begun.fill.is_alone() && self.fills.writes(key) != begun.writes)
+    /// Whether no purge since it was asked for concerns a part. Parts are not worth more care than being asked for anew.
+    pub(crate) fn stands(&self, key: &KeyView<'_>, part: &Part) -> bool {
+        self.marks.standing(key, part.tags(), part.since()) == Standing::Kept
     }
 
-    /// Forgets a key: stored variants, and what is on its way (RFC 9111 §4.4).
-    pub fn invalidate(&self, key: &KeyView<'_>) {
-        self.fills.outdate(key);
-        if self.memory.remove(key) {
-            self.counters.invalidated.fetch_add(1, Relaxed);
-        }
+    /// A write has made something out of date (RFC 9111 §4.4, or by a rule of its route).
+    pub fn invalidate(&self, purge: &crate::Purge, now: Timestamp) {
+        self.purge(purge, now);
+        self.counters.invalidated.fetch_add(1, Relaxed);
     }
 }
 
@@ -152,6 +208,15 @@ impl Counters {
         self.stored_bytes.fetch_add(bytes, Relaxed);
     }
 
+    pub(crate) fn encoded(&self) {
+        self.encoded.fetch_add(1, Relaxed);
+    }
+
+    /// Compressed forms made.
+    pub fn encoded_answers(&self) -> u64 {
+        self.encoded.load(Relaxed)
+    }
+
     /// Fetches started.
     pub fn fills(&self) -> u64 {
         self.fills.load(Relaxed)
@@ -172,7 +237,7 @@ impl Counters {
         (self.stored.load(Relaxed), self.stored_bytes.load(Relaxed))
     }
 
-    /// Keys forgotten because of an unsafe request.
+    /// What writes have made the cache forget: URLs, and what rules of their routes name.
     pub fn invalidated(&self) -> u64 {
         self.invalidated.load(Relaxed)
     }

@@ -95,6 +95,16 @@ impl Request {
         }
     }
 
+    /// The same request once more, with its content where that is whole: for asking again, or in the background.
+    #[must_use]
+    pub fn again(&self) -> Request {
+        let body = match &self.body {
+            Body::Whole(content) => Body::Whole(content.clone()),
+            Body::Empty | Body::Stream(_) | Body::Tunnel(_) => Body::Empty,
+        };
+        Request { body, ..self.head_only() }
+    }
+
     /// The path, without the query.
     pub fn path(&self) -> &str {
         self.view().path()

@@ -3,9 +3,15 @@
 //! `server` and `cache` come here with something decided (a stored answer to use, an error to report) and leave with
 //! bytes or a [`message::Response`].
 
+mod client_lifetime;
+mod encode;
 mod failure;
 mod multipart;
+mod saying;
 mod stored;
 
+pub use client_lifetime::{ClientLifetime, split_lifetime};
+pub use encode::{encode, encoded_fields, is_worth_encoding, negotiate};
 pub use failure::{failure, status_of};
+pub use saying::Saying;
 pub use stored::{conditional, from_part, from_stored, write_fresh_head};

@@ -10,16 +10,16 @@ use message::{Body, RequestView, Response};
 use rules::{CacheStatus, Ranges, Verdict};
 
 use crate::multipart;
+use crate::saying::Saying;
 
-/// Appends the head of a fresh hit: the stored head, `Age` and `Cache-Status`. No allocation beyond `out`'s growth.
+/// Appends the head of a fresh hit: the stored head, `Age`, and what the cache did. No allocation beyond `out`'s growth.
 /// The empty line that ends the head is the listener's.
-pub fn write_fresh_head(head: &[u8], age: u32, status: &CacheStatus, out: &mut Vec<u8>) {
+pub fn write_fresh_head(head: &[u8], age: u32, status: &CacheStatus, saying: Saying<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(head);
     out.extend_from_slice(b"age: ");
     out.extend_from_slice(itoa::Buffer::new().format(age).as_bytes());
-    out.extend_from_slice(b"\r\ncache-status: ");
-    status.write(out);
     out.extend_from_slice(b"\r\n");
+    saying.write(status, out);
 }
 
 /// A response from a stored answer, after the request's conditions (RFC 9110 §13) and ranges (§14).

@@ -2,8 +2,13 @@
 #![allow(clippy::unwrap_used)] // what fails here fails the test
 
 mod coalescing;
+mod compression;
+mod early;
 mod forgetting;
+mod keys;
 mod origin;
 mod parts;
+mod personal;
+mod purging;
 mod revalidation;
 mod variants;

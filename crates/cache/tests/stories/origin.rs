@@ -7,11 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache::{Answer, Caching, KeyView, Store};
+use cache::{Answer, Caching, Forgetting, Look, Purge, Scope, Store};
 use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Version};
 use http_body_util::BodyExt;
-use message::{Body, Call, Client, Error, Interim, Kind, Request, Response, Result, Scheme};
+use message::{
+    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestView, Response, Result, Scheme,
+};
 use plan::CachePolicy;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, oneshot};
@@ -82,6 +84,8 @@ pub(crate) struct Origin {
     script: Rc<RefCell<VecDeque<Reply>>>,
     /// Heads of all requests that came.
     pub(crate) asked: Rc<RefCell<Vec<Request>>>,
+    /// Contents of those that had some.
+    pub(crate) contents: Rc<RefCell<Vec<String>>>,
     pub(crate) store: Arc<Store>,
     pub(crate) policy: Arc<CachePolicy>,
 }
@@ -91,6 +95,7 @@ impl Origin {
         Origin {
             script: Rc::default(),
             asked: Rc::default(),
+            contents: Rc::default(),
             store: Store::new(16 * 1024 * 1024),
             policy: Arc::new(policy),
         }
@@ -107,18 +112,51 @@ impl Origin {
 
     /// Whether a whole answer is stored.
     pub(crate) fn has_stored(&self, target: &str) -> bool {
-        let key = KeyView { scheme: Scheme::Http, authority: AUTHORITY, target };
-        self.store.memory.get(&key).is_some_and(|resource| resource.has_whole())
+        let scope = Scope::Target { authority: AUTHORITY.into(), target: target.into() };
+        self.store.count(&scope).answers > 0
+    }
+
+    pub(crate) fn purge(&self, scope: Scope, soft: bool) {
+        self.store.purge(&Purge { scope, soft }, Clock::now());
+    }
+
+    /// What the origin got of a field in its latest request.
+    pub(crate) fn was_asked_with(&self, name: &str) -> Option<String> {
+        let asked = self.asked.borrow();
+        Some(asked.last()?.fields.get(name)?.to_str().unwrap().to_owned())
     }
 
     pub(crate) async fn answer(&self, request: Request) -> Answer {
-        Caching { store: &self.store, policy: &self.policy, call: self }.answer(request).await
+        let forgetting = Forgetting::of(&request, Some(&self.policy));
+        let caching = Caching { store: &self.store, policy: &self.policy, names: &[], call: self };
+        let answer = caching.answer(request).await;
+        if let (Some(forgetting), Ok(response)) = (forgetting, &answer.outcome) {
+            let look = |view: &RequestView<'_>| {
+                self.store.keyed_target(&Look { request: view, policy: &self.policy, names: &[] })
+            };
+            forgetting.after(response, &self.store, Clock::now(), |view| Some(look(view)));
+        }
+        answer
     }
 
     /// Asks in the background, as another client would.
     pub(crate) fn spawn(&self, request: Request) -> tokio::task::JoinHandle<Told> {
         let origin = self.clone();
         tokio::task::spawn_local(async move { told(origin.answer(request).await).await })
+    }
+
+    pub(crate) async fn ask(&self, request: Request) -> Told {
+        told(self.answer(request).await).await
+    }
+
+    /// The same where the content is not text: only its length is told.
+    pub(crate) async fn get_bytes(&self, target: &str, fields: &[(&str, &str)]) -> ToldBytes {
+        let answer = self.answer(request(Method::GET, target, fields)).await;
+        let mut cache = Vec::new();
+        answer.status.write(&mut cache);
+        let Response { fields, body, .. } = answer.outcome.unwrap();
+        let length = body.collect().await.unwrap().to_bytes().len();
+        ToldBytes { fields, length, cache: String::from_utf8(cache).unwrap() }
     }
 
     pub(crate) async fn get(&self, target: &str, fields: &[(&str, &str)]) -> Told {
@@ -129,6 +167,10 @@ impl Origin {
 impl Call for Origin {
     async fn call(&self, request: Request) -> Result<Response> {
         self.asked.borrow_mut().push(request.head_only());
+        if !request.body.is_empty() {
+            let content = request.body.collect().await?.to_bytes();
+            self.contents.borrow_mut().push(String::from_utf8(content.to_vec()).unwrap());
+        }
         let reply = self
             .script
             .borrow_mut()
@@ -139,6 +181,14 @@ impl Call for Origin {
         }
         reply.outcome
     }
+}
+
+/// An answer whose content is not text.
+#[derive(Debug)]
+pub(crate) struct ToldBytes {
+    pub(crate) fields: HeaderMap,
+    pub(crate) length: usize,
+    pub(crate) cache: String,
 }
 
 /// An answer read to its end.
@@ -171,7 +221,7 @@ async fn told(answer: Answer) -> Told {
     }
 }
 
-const AUTHORITY: &str = "api.example";
+pub(crate) const AUTHORITY: &str = "api.example";
 
 pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> Request {
     let address = "127.0.0.1:1".parse().unwrap();

@@ -1,0 +1,94 @@
+//! Drafting: an answer from the origin → what of it is stored, and on which terms. Called by fills for new answers, and by
+//! renewals for those that a 304 brought up to date.
+
+use http::header::HeaderMap;
+use message::Body;
+use plan::CachePolicy;
+use rules::{Exchange, NotStored, ResponseDirectives, Terms};
+
+use crate::entry::{Draft, Variant};
+use crate::keyed_fields::KeyedFields;
+use crate::tags::Tags;
+
+/// What a draft depends on besides the answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drafting<'a> {
+    pub(crate) policy: &'a CachePolicy,
+    /// Host and port the client asked for: groups belong to them.
+    pub(crate) authority: &'a str,
+    /// Whom the key names, where it names a user.
+    pub(crate) user: Option<&'a str>,
+    /// The epoch of purges when the origin was asked.
+    pub(crate) since: u64,
+}
+
+impl Drafting<'_> {
+    /// Whether the answer may be stored, and on which terms.
+    pub(crate) fn terms(&self, exchange: &Exchange<'_>) -> Result<Terms, NotStored> {
+        Terms::of(exchange, &self.policy.rules).map(|terms| self.jittered(terms))
+    }
+
+    /// The same for a part.
+    pub(crate) fn terms_of_part(&self, exchange: &Exchange<'_>) -> Result<Terms, NotStored> {
+        Terms::of_partial(exchange, &self.policy.rules).map(|terms| self.jittered(terms))
+    }
+
+    fn jittered(&self, terms: Terms) -> Terms {
+        self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
+    }
+
+    /// What is stored of it.
+    pub(crate) fn draft(&self, exchange: &Exchange<'_>, terms: Terms) -> Draft {
+        let rules = &self.policy.rules;
+        let directives = ResponseDirectives::of(exchange.response, &rules.targeted);
+        let mut fields = rules::storable_fields(exchange.response, &directives, rules.store_set_cookie);
+        strip_tags(&mut fields, self.policy);
+        let personal = self.user.is_some();
+        let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });
+        let client_lifetime = rules.client_ttl.and_then(|most| response::split_lifetime(&mut fields, most));
+        let mut tags = Tags::new(rules::tags::of(exchange.response, &self.policy.tags, self.authority));
+        if let Some(user) = self.user {
+            tags = tags.and(&format!("user:{user}"));
+        }
+        Draft {
+            status: exchange.status,
+            fields,
+            terms,
+            variant,
+            tags,
+            client_lifetime,
+            encodable: false,
+            since: self.since,
+        }
+    }
+
+    /// The draft of a whole answer of this length, as far as it is known: one that is worth compressing says that it
+    /// varies by what clients accept.
+    pub(crate) fn whole(&self, exchange: &Exchange<'_>, terms: Terms, body: &Body) -> Draft {
+        let mut draft = self.draft(exchange, terms);
+        if let Some(compress) = &self.policy.compress
+            && response::is_worth_encoding(draft.status, &draft.fields, body.exact_length(), compress)
+        {
+            draft.encodable = true;
+            response::negotiate(&mut draft.fields);
+        }
+        draft
+    }
+}
+
+/// Tags are between the origin and us.
+pub(crate) fn strip_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
+    for name in &policy.tags {
+        fields.remove(name);
+    }
+}
+
+/// From 0 to 1. Drawn from the hasher's own seed: what is to be spread is spread, and no generator is needed.
+fn random() -> f64 {
+    use std::hash::BuildHasher;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static DRAWN: AtomicU64 = AtomicU64::new(0);
+    let drawn = DRAWN.fetch_add(1, Ordering::Relaxed);
+    let bits = foldhash::fast::RandomState::default().hash_one(drawn);
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}

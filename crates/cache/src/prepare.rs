@@ -1,0 +1,91 @@
+//! Prepare: a request on its way to the origin through the cache: it gets what the key holds and nothing more of the
+//! parameters, cookies and preferences that the policy leaves out, so that nothing outside the key can change the answer.
+
+use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap, IF_MATCH, IF_NONE_MATCH, IF_RANGE};
+use http::{HeaderName, HeaderValue};
+use message::{Fields, Request};
+use plan::CachePolicy;
+
+/// Changes the request's target and fields. To be called after its key was made.
+pub(crate) fn prepare(request: &mut Request, policy: &CachePolicy) {
+    let key = &policy.key;
+    let mut kept = String::new();
+    let target = key.query.target(&request.target, &mut kept);
+    if *target != *request.target {
+        request.target = target.into();
+    }
+    if let Some(names) = &key.cookies {
+        keep_cookies(&mut request.fields, names);
+    }
+    if policy.compress.is_some() {
+        request.fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    } else if key.fold_encodings {
+        let folded = rules::encoding::fold(Fields::Map(&request.fields)).clone();
+        request.fields.insert(ACCEPT_ENCODING, folded);
+    }
+    if let Some(known) = &key.fold_languages
+        && let Some(language) = rules::language::fold(Fields::Map(&request.fields), known).cloned()
+    {
+        request.fields.insert(ACCEPT_LANGUAGE, language);
+    }
+}
+
+/// Entity tags of compressed forms are ours: the origin knows its own only.
+pub(crate) fn restore_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
+    if policy.compress.is_none() {
+        return;
+    }
+    for name in [IF_MATCH, IF_NONE_MATCH, IF_RANGE] {
+        restore(fields, &name);
+    }
+}
+
+fn restore(fields: &mut HeaderMap, name: &HeaderName) {
+    let lines: Vec<_> = fields.get_all(name).iter().map(rules::etag::without_encoding).collect();
+    fields.remove(name);
+    for line in lines {
+        fields.append(name, line);
+    }
+}
+
+/// Of each cookie the first, as the key has it.
+fn keep_cookies(fields: &mut HeaderMap, names: &[String]) {
+    if !fields.contains_key(COOKIE) {
+        return;
+    }
+    let mut line = Vec::new();
+    for name in names {
+        if let Some(value) = crate::keying::cookie(Fields::Map(fields), name) {
+            if !line.is_empty() {
+                line.extend_from_slice(b"; ");
+            }
+            line.extend([name.as_bytes(), b"=", value].concat());
+        }
+    }
+    fields.remove(COOKIE);
+    if !line.is_empty() {
+        let line = HeaderValue::from_bytes(&line).expect("a part of a field value is a field value");
+        fields.insert(COOKIE, line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_keyed_cookies_go_on() {
+        for (line, expected) in [
+            ("a=1; b=2; c=3", Some("c=3; a=1")),
+            ("b=2", None),
+            ("a=1;a=2", Some("a=1")),
+            ("c; a=", Some("a=")),
+            ("", None),
+        ] {
+            let mut fields = HeaderMap::new();
+            fields.insert(COOKIE, HeaderValue::from_static(line));
+            keep_cookies(&mut fields, &["c".to_owned(), "a".to_owned()]);
+            assert_eq!(fields.get(COOKIE).map(|line| line.to_str().unwrap()), expected, "{line}");
+        }
+    }
+}
