@@ -13,6 +13,8 @@ use crate::computed::MATCHES;
 use crate::fault::{Fault, nearest, quoted};
 use crate::functions::{FUNCTIONS, Function};
 use crate::kind::Kind;
+use crate::operators::{arithmetic, binary, operator, truth};
+use crate::roots::{is_root, misused_root, unknown_function, unknown_name};
 use crate::slot::Slot;
 
 /// Parts of one expression, and how deep they may be nested: bounds what one evaluation costs.
@@ -22,20 +24,6 @@ const DEEPEST: usize = 48;
 const LONGEST_LIST: usize = 64;
 /// Bytes of a compiled pattern.
 const LARGEST_PATTERN: usize = 1024 * 1024;
-
-/// What an expression may ask about, and how it is written.
-pub(crate) const ROOTS: &[(&str, &str)] = &[
-    ("method", "method"),
-    ("scheme", "scheme"),
-    ("host", "host"),
-    ("url", "url"),
-    ("path", "path.NAME"),
-    ("query", "query.NAME"),
-    ("header", "header('Name')"),
-    ("cookie", "cookie.NAME"),
-    ("claim", "claim('sub')"),
-    ("env", "env.NAME"),
-];
 
 /// What the walk has found.
 pub(crate) struct Binder<'k> {
@@ -346,7 +334,7 @@ impl<'k> Binder<'k> {
         self.patterns.push(pattern);
         let text = call.target.take().map(|target| *target).or_else(|| call.args.pop());
         let at = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Int(at.into())) };
-        call.func_name = MATCHES.to_owned();
+        MATCHES.clone_into(&mut call.func_name);
         call.args = text.into_iter().chain([at]).collect();
         Ok(())
     }
@@ -392,10 +380,6 @@ impl<'k> Binder<'k> {
     }
 }
 
-fn is_root(name: &str) -> bool {
-    ROOTS.iter().any(|(root, _)| *root == name)
-}
-
 /// The text of a literal.
 fn text(part: &IdedExpr) -> Option<&str> {
     match &part.expr {
@@ -414,162 +398,4 @@ fn kind_of(literal: &LiteralValue) -> Kind {
         LiteralValue::String(_) => Kind::Text,
         LiteralValue::UInt(_) => Kind::Uint,
     }
-}
-
-/// How an operator with two sides is written.
-fn operator(name: &str) -> Option<&'static str> {
-    Some(match name {
-        operators::LOGICAL_AND => "&&",
-        operators::LOGICAL_OR => "||",
-        operators::EQUALS => "==",
-        operators::NOT_EQUALS => "!=",
-        operators::LESS => "<",
-        operators::LESS_EQUALS => "<=",
-        operators::GREATER => ">",
-        operators::GREATER_EQUALS => ">=",
-        operators::ADD => "+",
-        operators::SUBSTRACT => "-",
-        operators::MULTIPLY => "*",
-        operators::DIVIDE => "/",
-        operators::MODULO => "%",
-        operators::INDEX => "[…]",
-        operators::IN => "in",
-        _ => return None,
-    })
-}
-
-fn binary(name: &str, written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
-    match name {
-        operators::LOGICAL_AND | operators::LOGICAL_OR => truth(written, &[one, two]),
-        operators::EQUALS | operators::NOT_EQUALS if one.comparable(two) => Ok(Kind::Truth),
-        operators::EQUALS | operators::NOT_EQUALS => Err(unequal(written, one, two)),
-        operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS => {
-            ordered(written, one, two)
-        }
-        operators::INDEX => match one {
-            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Any),
-            _ => Err(Fault::new(
-                format!("`[…]` takes something out of a list or a map, not out of {}", one.name()),
-                "write `substring(0, 1)` for a part of a text",
-            )),
-        },
-        operators::IN => match two {
-            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Truth),
-            _ => Err(Fault::new(
-                format!("`in` looks into a list or a map, not into {}", two.name()),
-                "write it as in `host in ['a.example', 'b.example']`, or `contains` for a part of a text",
-            )),
-        },
-        operators::ADD if one == Kind::List && two == Kind::List => Ok(Kind::List),
-        operators::ADD if matches!((one, two), (Kind::Any | Kind::Text, Kind::Any | Kind::Text)) => {
-            Ok(if one == two { one } else { Kind::Any })
-        }
-        operators::ADD if one == Kind::Text || two == Kind::Text => Err(Fault::new(
-            format!("`+` does not join {} and {}", one.name(), two.name()),
-            "write `string(…)` around what is no text",
-        )),
-        _ => arithmetic(written, one, two),
-    }
-}
-
-fn truth(written: &str, kinds: &[Kind]) -> Result<Kind, Fault> {
-    match kinds.iter().find(|kind| !kind.may_be(Kind::Truth)) {
-        None => Ok(Kind::Truth),
-        Some(kind) => Err(Fault::new(
-            format!("`{written}` needs true or false and gets {}", kind.name()),
-            if kind.is_number() {
-                "compare it, as in `size(url) > 100`"
-            } else {
-                "compare it, as in `header('X-User') != null`"
-            },
-        )),
-    }
-}
-
-fn unequal(written: &str, one: Kind, two: Kind) -> Fault {
-    let remedy = match (one, two) {
-        (Kind::Text, other) | (other, Kind::Text) if other.is_number() => {
-            "write the number as a text, `'1'`, or make one of the text, `int(query.page)`"
-        }
-        (Kind::Text, Kind::Truth) | (Kind::Truth, Kind::Text) => "write `'true'`: a request holds texts",
-        _ => "compare things of one kind",
-    };
-    Fault::new(
-        format!("`{written}` compares {} with {}, which are never equal", one.name(), two.name()),
-        remedy,
-    )
-}
-
-fn ordered(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
-    let orderable = |kind: Kind| kind == Kind::Any || kind == Kind::Text || kind.is_number();
-    if orderable(one) && orderable(two) && (two == Kind::Any || one.may_be(two)) {
-        return Ok(Kind::Truth);
-    }
-    Err(Fault::new(
-        format!("`{written}` cannot order {} and {}", one.name(), two.name()),
-        "write it as in `int(query.page) > 3`",
-    ))
-}
-
-fn arithmetic(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
-    match (one, two) {
-        (one, two) if one == two && one.is_number() => Ok(one),
-        (Kind::Any, other) | (other, Kind::Any) if other == Kind::Any || other.is_number() => Ok(other),
-        (one, two) if one.is_number() && two.is_number() => Err(Fault::new(
-            format!("`{written}` takes numbers of one kind: whole, whole and marked `u`, or with a fraction"),
-            "write `int(…)` or `double(…)` around one of them",
-        )),
-        _ => {
-            let wrong = if one.is_number() { two } else { one };
-            Err(Fault::new(
-                format!("`{written}` needs numbers and gets {}", wrong.name()),
-                "write it as in `int(query.page) + 1`",
-            ))
-        }
-    }
-}
-
-fn misused_root(root: &str) -> Fault {
-    let written = ROOTS.iter().find(|(known, _)| *known == root).map_or(root, |(_, written)| written);
-    Fault::new(format!("{} is not used so", quoted(root)), format!("write `{written}`, with the name written out"))
-}
-
-fn unknown_name(name: &str) -> Fault {
-    if is_root(name) {
-        return match name {
-            "path" => Fault::new(
-                "`path` alone is no value",
-                "write `path.NAME` for a segment that the route names, or `url` for path and query",
-            ),
-            _ => misused_root(name),
-        };
-    }
-    let remedy = match nearest(name, ROOTS.iter().map(|(root, _)| *root)) {
-        Some(meant) => {
-            let written = ROOTS.iter().find(|(root, _)| *root == meant).map_or(meant, |(_, written)| written);
-            format!("write `{written}`")
-        }
-        None => {
-            let roots: Vec<String> = ROOTS.iter().map(|(_, written)| format!("`{written}`")).collect();
-            format!("write one of {}, or `'{name}'` for the word itself", roots.join(", "))
-        }
-    };
-    Fault::new(format!("{} is not known", quoted(name)), remedy)
-}
-
-fn unknown_function(name: &str) -> Fault {
-    let functions = FUNCTIONS.iter().map(|function| (function.name, function.example));
-    let known = || ROOTS.iter().copied().chain(functions.clone());
-    let remedy = match nearest(name, known().map(|(known, _)| known)) {
-        Some(meant) => {
-            let example = known().find(|(known, _)| *known == meant).map_or(meant, |(_, example)| example);
-            format!("write it as in `{example}`")
-        }
-        None => {
-            let mut names: Vec<String> = functions.map(|(name, _)| format!("`{name}`")).collect();
-            names.dedup();
-            format!("there are {}", names.join(", "))
-        }
-    };
-    Fault::new(format!("{} is no function", quoted(name)), remedy)
 }

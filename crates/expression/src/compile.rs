@@ -4,7 +4,7 @@
 use std::env::VarError;
 use std::sync::Arc;
 
-use cel::common::ast::Expr;
+use cel::common::ast::{Expr, IdedExpr};
 use cel::parser::Parser;
 use cel::{ParseErrors, Value};
 
@@ -19,6 +19,10 @@ use crate::slot::Slot;
 const LONGEST: usize = 4 * 1024;
 /// Brackets inside one another, and signs before a value: both make the parser recurse.
 const DEEPEST: usize = 24;
+/// Words and signs of an expression: long chains of them make the parser recurse as well.
+const MOST_WORDS: usize = 400;
+/// Bytes of stack to parse on; only what is used is ever taken.
+const STACK: usize = 32 * 1024 * 1024;
 
 /// What is known where an expression stands.
 pub(crate) struct Known<'k> {
@@ -70,10 +74,7 @@ pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> 
     }
     let outside = outside(text);
     check_brackets(text, &outside)?;
-    let mut tree = Parser::new()
-        .max_recursion_depth(DEEPEST as u16)
-        .parse(text)
-        .map_err(|errors| explain(text, &outside, &errors))?;
+    let mut tree = parse(text)?.map_err(|errors| explain(text, &outside, &errors))?;
     let mut binder = Binder::new(known);
     let kind = binder.bind(&mut tree, 0)?;
     let Binder { mut slots, patterns, environment, .. } = binder;
@@ -97,12 +98,33 @@ pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> 
     Ok(Compiled { form, kind, environment })
 }
 
+/// Parses on a thread of its own: the parser takes some hundred kilobytes of stack for a bracket inside a bracket, and a
+/// wrong text must not end the program.
+fn parse(text: &str) -> Result<Result<IdedExpr, ParseErrors>, Fault> {
+    let failed = || Fault::new(format!("{} cannot be read", quoted(text)), "write a simpler expression");
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("expression".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, || Parser::new().max_recursion_depth(2 * DEEPEST as u16).parse(text))
+            .map_err(|_| failed())?
+            .join()
+            .map_err(|_| failed())
+    })
+}
+
 /// Whether strings and brackets end, and are not too deep.
 fn check_brackets(text: &str, outside: &Outside) -> Result<(), Fault> {
     if let Some(quote) = outside.open_string {
         return Err(Fault::new(
             format!("{} has a string without an end", quoted(text)),
             format!("close it with `{quote}`"),
+        ));
+    }
+    if words(outside) > MOST_WORDS {
+        return Err(Fault::new(
+            format!("the expression has more than {MOST_WORDS} words and signs"),
+            "write a shorter one, or several",
         ));
     }
     let mut open = Vec::new();
@@ -141,9 +163,22 @@ fn check_brackets(text: &str, outside: &Outside) -> Result<(), Fault> {
     }
 }
 
+/// Words, numbers, strings and signs.
+fn words(outside: &Outside) -> usize {
+    let mut within = false;
+    let mut count = 0;
+    for (_, character) in &outside.characters {
+        let belongs = character.is_alphanumeric() || *character == '_';
+        count += usize::from(!(character.is_whitespace() || belongs && within));
+        within = belongs;
+    }
+    count
+}
+
 /// Says what is wrong with the syntax, and what is usually meant.
 fn explain(text: &str, outside: &Outside, errors: &ParseErrors) -> Fault {
-    let wrong = |why: &str, remedy: &str| Fault::new(format!("{} is no expression: {why}", quoted(text)), remedy);
+    let wrong =
+        |why: &str, remedy: &str| Fault::new(format!("{} is no expression: {why}", quoted(text)), remedy);
     let bare: String = outside.characters.iter().map(|(_, character)| *character).collect();
     let alone = |sign: char| {
         let around = ['=', '!', '<', '>', '&', '|'];

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::Context;
 use crate::compile::{Compiled, Form, Known, compile};
 use crate::computed;
 use crate::fault::{Fault, quoted};
 use crate::kind::Kind;
 use crate::scan::{Piece, pieces};
-use crate::Context;
 
 /// One expression, as it stands between `${` and `}`. Equal when written the same and, where it reads the environment,
 /// when that holds the same.

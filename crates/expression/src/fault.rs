@@ -52,17 +52,22 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Letters too many, missing or wrong between two words (Levenshtein).
+/// Letters too many, missing, wrong, or two swapped (optimal string alignment).
 fn distance(word: &[char], candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=candidate.len()).collect();
-    for (row, letter) in word.iter().enumerate() {
+    for (row, &letter) in word.iter().enumerate() {
         let mut current = vec![row + 1];
-        for (column, other) in candidate.iter().enumerate() {
+        for (column, &other) in candidate.iter().enumerate() {
             let changed = above[column] + usize::from(letter != other);
-            current.push(changed.min(above[column + 1] + 1).min(current[column] + 1));
+            let mut least = changed.min(above[column + 1] + 1).min(current[column] + 1);
+            if row > 0 && column > 0 && letter == candidate[column - 1] && word[row - 1] == other {
+                least = least.min(before[column - 1] + 1);
+            }
+            current.push(least);
         }
-        above = current;
+        before = std::mem::replace(&mut above, current);
     }
     above[candidate.len()]
 }

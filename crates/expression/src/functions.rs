@@ -30,7 +30,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function { name: "size", on: None, takes: &[SIZED], gives: Kind::Int, example: "size(url) > 100" },
     Function { name: "size", on: Some(SIZED), takes: &[], gives: Kind::Int, example: "url.size() > 100" },
     Function { name: "int", on: None, takes: &[SCALAR], gives: Kind::Int, example: "int(query.page) > 3" },
-    Function { name: "uint", on: None, takes: &[SCALAR], gives: Kind::Uint, example: "uint(query.page) > 3u" },
+    Function {
+        name: "uint",
+        on: None,
+        takes: &[SCALAR],
+        gives: Kind::Uint,
+        example: "uint(query.page) > 3u",
+    },
     Function {
         name: "double",
         on: None,

@@ -7,6 +7,7 @@
 //!
 //! - `scan`: finds `${…}` in a text, and what in it is not a string.
 //! - `compile`: one expression → a constant, a slot, or a tree for the interpreter; `bind` is the walk through the tree.
+//! - `roots`, `functions`, `operators`, `kind`: what may stand in one, and what it gives.
 //! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them.
 //! - `computed`: the tree, run for a request.
 
@@ -20,9 +21,13 @@ mod expression;
 mod fault;
 mod functions;
 mod kind;
+mod operators;
+mod roots;
 mod scan;
 mod slot;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub use context::Context;
 pub use expression::Expression;

@@ -90,9 +90,9 @@ pub(crate) fn outside(text: &str) -> Outside {
 
 /// Whether a string that begins behind this text is raw: `r`, also with `b`, that is not the end of a name.
 fn is_raw(before: &str) -> bool {
-    let word = before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| {
-        at + before[at..].chars().next().map_or(1, char::len_utf8)
-    });
+    let word = before
+        .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
     matches!(before[word..].to_ascii_lowercase().as_str(), "r" | "rb" | "br")
 }
 
