@@ -73,10 +73,10 @@ pub(crate) static KEY: Section = Section {
             "Whether `Accept-Encoding` is folded into a few classes.",
         )
         .told(
-            "Browsers write the same wish in many ways, and with `Vary: Accept-Encoding` each is a variant. `fold` sends the \
-             origin one of eight values, by which of zstd, br and gzip the client takes. Use it where the origin \
-             compresses; where fleetfoot does (`compress`), the origin is asked for plain content anyway. Varnish does it \
-             by itself, for gzip only.",
+            "Browsers write the same wish in many ways, and each way would be a variant. `fold` makes one of eight values out \
+             of them, by which of zstd, br and gzip the client takes: that is part of the key and what the origin gets. Use \
+             it where the origin compresses; beside `compress` it does nothing, since the origin is then asked for plain \
+             content. Varnish does it by itself, for gzip only.",
             "key: { encodings: fold }",
         ),
         word(
@@ -87,9 +87,9 @@ pub(crate) static KEY: Section = Section {
         )
         .told(
             "Name the languages your origin answers in. Each client's list, with its weights, becomes the one of these it \
-             likes best, and that is what the origin gets and what `Vary: Accept-Language` compares. Without `Vary` the \
-             field does not count at all: an origin that forgets it answers everybody in one language. Varnish: the \
-             `accept` module.",
+             likes best: that is part of the key and what the origin gets, so nobody is answered in another's language even \
+             where the origin forgets `Vary`. Each language has entries of its own; name none that the origin does not have. \
+             Varnish: the `accept` module.",
             "key: { languages: [en, fr, de] }",
         ),
         word(
