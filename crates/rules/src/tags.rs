@@ -8,7 +8,7 @@ use sfv::{BareItem, List, ListEntry, Parser};
 const MOST_TAGS: usize = 64;
 /// Bytes of a tag or of a group's name.
 const LONGEST: usize = 256;
-/// Groups of one answer, and groups that one answer invalidates: what RFC 9875 §2.1 asks to support at least.
+/// Groups of one answer, and groups that one answer invalidates: what RFC 9875 §2 asks to support at least.
 const MOST_GROUPS: usize = 32;
 /// No field value may contain it, so that no tag from a field looks like a group.
 const GROUP_MARK: char = '\u{1}';
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn rfc9875_2_1_at_least_32_groups_of_32_characters_are_kept_whatever_else_there_is() {
+    fn rfc9875_2_at_least_32_groups_of_32_characters_are_kept_whatever_else_there_is() {
         let names: Vec<_> = (0..40).map(|number| format!("{number:032}")).collect();
         let line = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         let many = (0..1000).map(|number| format!("t{number}")).collect::<Vec<_>>().join(",");

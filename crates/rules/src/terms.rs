@@ -1,15 +1,14 @@
-//! Terms: what an entry must remember to decide on its own reuse (RFC 9111 §3, §4; RFC 5861).
+//! Terms: what an entry must remember to decide on its own reuse (RFC 9111 §4; RFC 5861).
 //!
 //! [`Terms::of`] is asked once, when an answer arrives; the rest on every lookup, so it is arithmetic on a few numbers.
 
 use std::time::Duration;
 
 use http::StatusCode;
-use http::header::SET_COOKIE;
 use message::Timestamp;
 
 use crate::{
-    Exchange, Mode, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, age, etag, freshness,
+    Exchange, NotStored, Policy, RequestDirectives, ResponseDirectives, age, etag, freshness, permission,
     seconds, status,
 };
 
@@ -51,7 +50,7 @@ impl Rules {
         set(Rules::ALWAYS_VALIDATE, directives.always_validate());
         set(Rules::NEVER_STALE, directives.must_revalidate || directives.proxy_revalidate);
         set(Rules::STALE_AS_STATED, directives.s_maxage.is_some());
-        set(Rules::SHARED_WITH_AUTHORIZED, exchange.personal || allows_authorized(directives));
+        set(Rules::SHARED_WITH_AUTHORIZED, exchange.personal || permission::allows_authorized(directives));
         set(
             Rules::ERROR_WINDOW_KNOWN,
             directives.stale_if_error.is_some() || !policy.stale_if_error.is_zero(),
@@ -141,9 +140,7 @@ impl Terms {
 
     fn of_final(exchange: &Exchange<'_>, policy: &Policy) -> Result<Terms, NotStored> {
         let said = ResponseDirectives::of(exchange.response, &policy.targeted);
-        check_kind(exchange)?;
-        check_forbidden(exchange, &said, policy)?;
-        check_shared(exchange, &said, policy)?;
+        permission::check(exchange, &said, policy)?;
         let lifetime = freshness::lifetime(exchange, &said, policy);
         let heeded = if policy.forces(exchange) { ResponseDirectives::default() } else { said };
         let lifetime = match lifetime {
@@ -339,85 +336,6 @@ impl Terms {
             (None, Some(_)) => Some(Why::RequestMaxAge), // max-age alone means: nothing stale (§5.2.1.1)
         }
     }
-}
-
-/// The kind of exchange (RFC 9111 §3, first two points).
-fn check_kind(exchange: &Exchange<'_>) -> Result<(), NotStored> {
-    if exchange.method != http::Method::GET {
-        return Err(NotStored::Method);
-    }
-    if exchange.status.is_informational() {
-        return Err(NotStored::Interim);
-    }
-    if exchange.status == StatusCode::NOT_MODIFIED {
-        return Err(NotStored::NotModified);
-    }
-    Ok(())
-}
-
-/// What directives forbid outright (RFC 9111 §3; §5.2.2.3 for how `must-understand` lifts `no-store`).
-fn check_forbidden(
-    exchange: &Exchange<'_>,
-    directives: &ResponseDirectives,
-    policy: &Policy,
-) -> Result<(), NotStored> {
-    if policy.heeds_clients() && RequestDirectives::of(exchange.request).no_store {
-        return Err(NotStored::RequestNoStore);
-    }
-    if !policy.forces(exchange) {
-        check_stated(exchange, directives)?;
-    }
-    if Vary::of(exchange.response) == Vary::Star {
-        return Err(NotStored::VaryStar);
-    }
-    Ok(())
-}
-
-/// What the answer itself forbids.
-fn check_stated(exchange: &Exchange<'_>, directives: &ResponseDirectives) -> Result<(), NotStored> {
-    let understood = exchange.status == StatusCode::PARTIAL_CONTENT || status::is_understood(exchange.status);
-    if directives.must_understand && !understood {
-        return Err(NotStored::StatusNotUnderstood);
-    }
-    if directives.no_store && !directives.must_understand {
-        return Err(NotStored::NoStore);
-    }
-    if directives.all_private() && !exchange.personal {
-        return Err(NotStored::Private);
-    }
-    Ok(())
-}
-
-/// What must not be shared unless the answer says so. Where the policy forces no answer can say so: the `must-revalidate`
-/// beside a `private` that is overruled was never meant as leave to share it.
-fn check_shared(
-    exchange: &Exchange<'_>,
-    directives: &ResponseDirectives,
-    policy: &Policy,
-) -> Result<(), NotStored> {
-    let forces = policy.mode == Mode::Force;
-    let says_shared = !forces && allows_authorized(directives);
-    if Policy::has_unkeyed_credentials(exchange) && !says_shared {
-        return Err(NotStored::Authorization);
-    }
-    // The RFC does not speak of cookies. But whoever sends one may be getting an answer of their own, and only the
-    // origin knows: it must have said that it thought of shared caches.
-    let meant_for_caches =
-        !forces && directives.targeted && freshness::stated(exchange, directives).is_some();
-    if policy.has_unkeyed_cookies(exchange) && !says_shared && !meant_for_caches {
-        return Err(NotStored::Cookie);
-    }
-    let stripped = directives.unshared_fields().any(|name| *name == SET_COOKIE);
-    let may_set_cookies = policy.store_set_cookie && !forces && !exchange.personal;
-    if exchange.response.contains_key(SET_COOKIE) && !may_set_cookies && !stripped {
-        return Err(NotStored::SetCookie);
-    }
-    Ok(())
-}
-
-/// RFC 9111 §3.5.
-fn allows_authorized(directives: &ResponseDirectives) -> bool {
-    directives.public || directives.must_revalidate || directives.s_maxage.is_some()
 }
 
 /// A window in which stale is allowed, in milliseconds: what the answer states, else what is configured.

@@ -30,7 +30,7 @@ pub fn evaluate(method: &Method, request: Fields<'_>, status: StatusCode, respon
     if !status.is_success() {
         return Verdict::Proceed;
     }
-    // QUERY only reads as well, and a cache answers it (RFC 10008 §2.7).
+    // QUERY only reads as well, and a cache answers it (RFC 10008).
     let reads = matches!(method.as_str(), "GET" | "HEAD" | "QUERY");
     if request.has(&IF_NONE_MATCH) {
         return match none_match(request, response) {
