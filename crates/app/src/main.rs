@@ -2,6 +2,8 @@
 //!
 //! This file reads the command line; each command has a file of its own.
 
+mod admin_port;
+mod cache;
 mod check;
 mod demo;
 mod demo_api;
@@ -56,19 +58,15 @@ enum Command {
     },
     /// Tell what would happen to a request: route, key, policy, and why its answer is cached or not.
     Explain {
-        /// The method, as in GET.
-        method: String,
-        /// The URL as a client would ask for it.
-        url: String,
-        /// The configuration; without one, as `up` would do it for the URL's own origin.
-        #[arg(long, value_name = "FILE")]
-        config: Option<PathBuf>,
-        /// A request field, as in 'Cookie: a=b'; may be repeated.
-        #[arg(long = "header", short = 'H', value_name = "FIELD")]
-        headers: Vec<String>,
-        /// Do not ask the origin; tell only what is known beforehand.
-        #[arg(long)]
-        offline: bool,
+        #[command(flatten)]
+        question: explain::Question,
+    },
+    /// Forget, list, show or fetch what a running fleetfoot has stored.
+    Cache {
+        #[command(flatten)]
+        port: admin_port::Arguments,
+        #[command(subcommand)]
+        command: cache::Command,
     },
     /// Start a slow demo API with fleetfoot in front, load both, and show the difference.
     Demo {
@@ -99,11 +97,63 @@ fn main() -> ExitCode {
         Command::Up { url, listen, admin } => run::up(&url, listen, admin, line.json),
         Command::Run { file } => run::run(file, line.json),
         Command::Check { file } => check::check(&file, line.json),
-        Command::Explain { method, url, config, headers, offline } => {
-            let question = explain::Question { method, url, config, headers, offline };
-            explain::explain(&question, line.json)
-        }
+        Command::Explain { question } => explain::explain(&question, line.json),
+        Command::Cache { port, command } => cache::run(&command, &port, line.json),
         Command::Demo { seconds, connections } => demo::demo(seconds, connections, line.json),
         Command::DemoApi { listen } => demo_api::serve(listen, line.json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<CommandLine, clap::Error> {
+        CommandLine::try_parse_from(line.split(' '))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn what_makes_sense_is_understood() {
+        for line in [
+            "fleetfoot explain GET http://a/",
+            "fleetfoot explain GET http://a/ --admin 127.0.0.1:9090 --ask",
+            "fleetfoot explain --id 00f1e2d3c4b5a697",
+            "fleetfoot explain --admin :9090 --id 00f1e2d3c4b5a697",
+            "fleetfoot cache purge --url http://a/x --exact --admin 127.0.0.1:9091",
+            "fleetfoot cache --admin 127.0.0.1:9091 purge --tag a --tag b --soft --refresh 10 --rate 5",
+            "fleetfoot cache purge --everything --dry-run --json",
+            "fleetfoot cache ls --prefix / --limit 5",
+            "fleetfoot cache get http://a/",
+            "fleetfoot cache warm - --token-file t",
+        ] {
+            assert!(parse(line).is_ok(), "{line}: {}", parse(line).err().expect("it is wrong"));
+        }
+    }
+
+    #[test]
+    fn what_does_not_is_refused() {
+        for line in [
+            "fleetfoot explain GET",
+            "fleetfoot explain",
+            "fleetfoot explain GET http://a/ --ask",
+            "fleetfoot explain GET http://a/ --id x",
+            "fleetfoot explain GET http://a/ --admin :9090 --config f",
+            "fleetfoot cache",
+            "fleetfoot cache purge --exact --host a",
+            "fleetfoot cache purge --tag a --rate 0",
+            "fleetfoot cache purge --tag a --refresh 10001",
+            "fleetfoot cache ls --limit 0",
+            "fleetfoot cache get",
+            "fleetfoot cache get http://a/ --admin nowhere",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
     }
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cache::{Caching, Look, Scratch, Store};
-use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
+use http::{Method, StatusCode, Version};
 use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::StatusForm;
 use rules::CacheStatus;
-use telemetry::{CacheResult, Exchange, Recorder};
+use telemetry::{Exchange, Recorder};
 
 use crate::explain::{Explanation, Question, explain_in};
 use crate::identity::{Identity, X_REQUEST_ID};
@@ -44,9 +44,6 @@ pub(crate) struct Walked {
     form: StatusForm,
 }
 
-const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-const CACHE_ID: HeaderName = HeaderName::from_static("cache-id");
-
 impl Handler for Core {
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
         let local = self.local.borrow();
@@ -68,7 +65,11 @@ impl Handler for Core {
             Some(encoded) => (encoded.head(), &encoded.body),
             None => (entry.head(), entry.body()),
         };
-        response::write_fresh_head(head, entry.terms().age(now), &status, out);
+        let (age, saying) = (entry.terms().age(now), local.saying(policy.status_form));
+        response::write_fresh_head(head, age, &status, saying, out);
+        if let Some(lifetime) = entry.client_lifetime() {
+            lifetime.write(age, entry.terms().fresh_for(now), out);
+        }
         let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
         let duration = started.elapsed();
         self.recorder.record(&Exchange {
@@ -123,7 +124,7 @@ impl Handler for Core {
         };
         if response.status != StatusCode::SWITCHING_PROTOCOLS {
             if let Some(status) = &walked.cache {
-                say(&mut response, status, walked.form, &local.cache_id);
+                local.saying(walked.form).add(status, &mut response.fields);
             }
             if let Some(id) = observed.id() {
                 response.fields.insert(X_REQUEST_ID, id.clone());
@@ -217,33 +218,6 @@ impl Core {
             invalidating.after(response, running, &self.store, &self.recorder);
         }
         walked
-    }
-}
-
-/// The word of Cloud CDN.
-fn word(status: &CacheStatus) -> &'static str {
-    match CacheResult::of(Some(status)) {
-        CacheResult::Pass | CacheResult::None => "uncacheable",
-        looked_up => looked_up.word(),
-    }
-}
-
-/// Says what the cache did. In the form of RFC 9211 ours comes last: each cache on the way adds its own (§2).
-fn say(response: &mut Response, status: &CacheStatus, form: StatusForm, cache_id: &str) {
-    let mut text = Vec::with_capacity(64);
-    match form {
-        StatusForm::Field => status.write(&mut text),
-        StatusForm::Word => text.extend_from_slice(word(status).as_bytes()),
-        StatusForm::Off => return,
-    }
-    let value =
-        HeaderValue::from_bytes(&text).expect("tokens, digits and separators are a valid field value");
-    if form == StatusForm::Field {
-        response.fields.append(CACHE_STATUS, value);
-    } else {
-        response.fields.insert(CACHE_STATUS, value);
-        let id = HeaderValue::from_str(cache_id).expect("a location is letters and digits");
-        response.fields.insert(CACHE_ID, id);
     }
 }
 

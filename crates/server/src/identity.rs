@@ -27,8 +27,9 @@ impl Identity {
     }
 
     /// `<location>-<8 hex>`.
-    pub(crate) fn cache_id(&self, location: &str) -> Box<str> {
-        format!("{location}-{:08x}", self.core).into()
+    pub(crate) fn cache_id(&self, location: &str) -> HeaderValue {
+        HeaderValue::try_from(format!("{location}-{:08x}", self.core))
+            .expect("a location is letters and digits, as the plan was checked")
     }
 
     /// The client's id of a request where it sent one that is fit for logs, else one of our own.
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn a_core_names_its_location() {
         let id = Identity::new().cache_id("KUL");
-        let digits = id.strip_prefix("KUL-").unwrap();
+        let digits = id.to_str().unwrap().strip_prefix("KUL-").unwrap();
         assert!(digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     }
 }

@@ -4,9 +4,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use http::HeaderValue;
 use message::Result;
-use plan::{CachePolicy, Invalidate, Pattern, Plan, Segment};
+use plan::{CachePolicy, Invalidate, Pattern, Plan, Segment, StatusForm};
 use policy::Gate;
+use response::Saying;
 use route::Router;
 use source::HttpSource;
 
@@ -77,7 +79,7 @@ pub(crate) struct Local {
     pub(crate) running: Arc<Running>,
     pub(crate) sources: Vec<HttpSource>,
     /// What this core calls itself, where the plan says it is.
-    pub(crate) cache_id: Box<str>,
+    cache_id: HeaderValue,
 }
 
 impl Local {
@@ -96,5 +98,10 @@ impl Local {
             .collect();
         let cache_id = identity.cache_id(&running.plan.location);
         Rc::new(Local { running, sources, cache_id })
+    }
+
+    /// How answers say what the cache did.
+    pub(crate) fn saying(&self, form: StatusForm) -> Saying<'_> {
+        Saying { form, id: &self.cache_id }
     }
 }
