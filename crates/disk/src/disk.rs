@@ -64,12 +64,8 @@ impl Disk {
         }
         let started = recovery::recover(&folder, &shared).and_then(|recovered| {
             folder.sync()?;
-            let writer = Writer::new(
-                Arc::clone(&shared),
-                Arc::clone(&folder),
-                Arc::clone(&journal),
-                recovered.sealed,
-            );
+            let writer =
+                Writer::new(Arc::clone(&shared), Arc::clone(&folder), Arc::clone(&journal), recovered.sealed);
             let thread = std::thread::Builder::new().name("disk-writer".into()).spawn(move || writer.run());
             Ok((recovered.sequence, thread.map_err(thread_failed)?))
         });
@@ -96,7 +92,8 @@ impl Disk {
             && record::length(key.len(), head.len(), body.len()) <= self.shared.settings.record();
         let mut taken = false;
         self.shared.index.supersede(hash, |known, ticket| {
-            taken = fits && queue.push(Operation::Store(Incoming { hash, ticket, sequence, key, head, body }));
+            taken =
+                fits && queue.push(Operation::Store(Incoming { hash, ticket, sequence, key, head, body }));
             // What was there before is out of date all the same.
             taken || (known.any() && queue.push(Operation::Remove { hash, ticket }))
         });
@@ -127,9 +124,10 @@ impl Disk {
     pub fn remove(&self, key: &[u8]) -> bool {
         let hash = self.shared.secret.hash(key);
         let queue = &self.shared.queue;
-        let known = self.shared.index.supersede(hash, |known, ticket| {
-            known.any() && queue.push(Operation::Remove { hash, ticket })
-        });
+        let known = self
+            .shared
+            .index
+            .supersede(hash, |known, ticket| known.any() && queue.push(Operation::Remove { hash, ticket }));
         known.any()
     }
 
@@ -199,4 +197,101 @@ fn start_pool(settings: &Settings) -> Result<(Arc<Pool>, Vec<JoinHandle<()>>)> {
 
 fn thread_failed(source: std::io::Error) -> Error {
     Error::Io { what: "start a thread of the disk tier".into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn open(folder: &Path) -> Disk {
+        Disk::open_with(folder, Settings { pause: Duration::from_millis(50), ..Settings::of(8 << 20) })
+            .unwrap()
+    }
+
+    fn insert(disk: &Disk, key: &'static str, length: usize) -> bool {
+        disk.insert(Bytes::from(key), Bytes::from("head"), Bytes::from(vec![1; length]), 1)
+    }
+
+    #[test]
+    fn a_full_disk_switches_writing_off_for_a_while_and_harms_nothing_else() {
+        let temporary = tempfile::tempdir().unwrap();
+        let disk = open(temporary.path());
+        assert!(insert(&disk, "before", 1_000));
+        assert!(disk.settle(LONG));
+        disk.break_writes(true);
+        for key in ["small", "large"] {
+            let mut tries = 0;
+            while !insert(&disk, key, if key == "large" { 1 << 20 } else { 100 }) {
+                tries += 1;
+                std::thread::yield_now();
+            }
+            assert!(disk.settle(LONG), "{tries}");
+            assert!(disk.figures().paused && !insert(&disk, "meanwhile", 100));
+            assert!(disk.find(b"before").is_some() && disk.find(key.as_bytes()).is_none());
+        }
+        disk.break_writes(false);
+        while !insert(&disk, "after", 1_000) {
+            std::thread::yield_now();
+        }
+        assert!(disk.settle(LONG));
+        assert!(disk.find(b"after").is_some() && disk.find(b"before").is_some());
+        let figures = disk.figures();
+        assert!(figures.errors == 2 && figures.dropped >= 4 && !figures.paused, "{figures:?}");
+        drop(disk);
+        let disk = open(temporary.path());
+        assert!(disk.find(b"after").is_some() && disk.find(b"before").is_some());
+        assert_eq!(disk.figures().corrupt, 0);
+    }
+
+    #[test]
+    fn a_full_queue_drops_and_never_waits() {
+        let temporary = tempfile::tempdir().unwrap();
+        let settings = Settings { queue: 10_000, ..Settings::of(8 << 20) };
+        let disk = Disk::open_with(temporary.path(), settings).unwrap();
+        disk.break_writes(true);
+        insert(&disk, "fails", 10);
+        disk.settle(LONG);
+        disk.break_writes(false);
+        let taken = (0..100).filter(|_| insert(&disk, "more", 1_000)).count();
+        assert_eq!(taken, 0, "while it is switched off");
+        assert!(disk.figures().dropped >= 101 && disk.figures().queued == 0);
+    }
+
+    #[test]
+    fn after_closing_nothing_is_taken_and_reading_goes_on() {
+        let temporary = tempfile::tempdir().unwrap();
+        let disk = open(temporary.path());
+        assert!(insert(&disk, "key", 1_000));
+        assert!(disk.close(LONG) && disk.close(LONG));
+        assert!(!insert(&disk, "other", 1_000));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let record = runtime.block_on(disk.read(disk.find(b"key").unwrap())).unwrap();
+        assert_eq!(&record.head[..], b"head");
+        let found = disk.find(b"key").unwrap();
+        let read = disk.read(found);
+        drop(disk);
+        assert!(runtime.block_on(read).is_none(), "and after it is gone, there is nothing");
+    }
+
+    #[test]
+    fn a_key_that_hashes_alike_is_not_given_out() {
+        let temporary = tempfile::tempdir().unwrap();
+        let disk = open(temporary.path());
+        assert!(insert(&disk, "key", 1_000));
+        assert!(disk.settle(LONG));
+        let found = Found { key: (*b"yek").into(), ..disk.find(b"key").unwrap() };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert!(runtime.block_on(disk.read(found)).is_none());
+        assert!(disk.find(b"key").is_some(), "it is no damage");
+    }
+
+    #[test]
+    fn a_folder_too_small_or_in_use_is_refused() {
+        let temporary = tempfile::tempdir().unwrap();
+        assert!(matches!(Disk::open(temporary.path(), 1000), Err(Error::TooSmall(1000))));
+        let _disk = open(temporary.path());
+        assert!(matches!(Disk::open(temporary.path(), 8 << 20), Err(Error::Locked(_))));
+    }
 }

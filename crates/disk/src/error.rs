@@ -52,11 +52,9 @@ impl fmt::Display for Error {
                 "{} is not ours: give the disk tier a folder of its own, empty at first",
                 path.display()
             ),
-            Error::TooSmall(bytes) => write!(
-                f,
-                "{bytes} bytes are too few for the disk tier: {} at least",
-                crate::Settings::LEAST
-            ),
+            Error::TooSmall(bytes) => {
+                write!(f, "{bytes} bytes are too few for the disk tier: {} at least", crate::Settings::LEAST)
+            }
             Error::JournalFull => f.write_str("the journal is full"),
             Error::Damaged => f.write_str("a stored body does not match its checksum"),
             Error::Evicted => f.write_str("a stored body was evicted while it was read"),

@@ -107,8 +107,10 @@ impl Index {
     /// nothing that waited before is found later.
     pub(crate) fn supersede(&self, hash: u64, hand_in: impl FnOnce(Known, Ticket) -> bool) -> Known {
         let mut shard = self.shard(hash);
-        let known =
-            Known { stored: self.take(&mut shard, hash).is_some(), pending: shard.pending.contains_key(&hash) };
+        let known = Known {
+            stored: self.take(&mut shard, hash).is_some(),
+            pending: shard.pending.contains_key(&hash),
+        };
         let ticket = 1 + self.tickets.fetch_add(1, Relaxed);
         if hand_in(known, ticket) {
             shard.pending.insert(hash, ticket);

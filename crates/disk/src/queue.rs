@@ -141,7 +141,9 @@ impl Queue {
                 break;
             }
             state = match wait {
-                Some(wait) => self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0,
+                Some(wait) => {
+                    self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
+                }
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
@@ -193,10 +195,8 @@ impl Queue {
     pub(crate) fn settle(&self, limit: Duration) -> bool {
         let state = lock(&self.state);
         let busy = |state: &mut State| !state.settled();
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(state, limit, busy)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (state, _) =
+            self.changed.wait_timeout_while(state, limit, busy).unwrap_or_else(PoisonError::into_inner);
         state.settled()
     }
 

@@ -38,13 +38,12 @@ pub(crate) fn recover(folder: &Folder, shared: &Shared) -> Result<Recovered> {
             continue;
         }
         let segment = Segment::new(number, path.clone(), folder::create(&path)?);
-        let kept = match segment::contents(&segment, length, shared.secret) {
-            Ok(contents) => recover_segment(shared, &segment, &contents, length, &mut recovered.sequence)?,
+        let kept = if let Ok(contents) = segment::contents(&segment, length, shared.secret) {
+            recover_segment(shared, &segment, &contents, length, &mut recovered.sequence)?
+        } else {
             // Unreadable: as if it were not there.
-            Err(_) => {
-                count(&shared.counters.errors);
-                None
-            }
+            count(&shared.counters.errors);
+            None
         };
         match kept {
             Some(length) => {

@@ -180,6 +180,9 @@ pub(crate) fn intact(bytes: &Bytes, secret: Secret, place: Place) -> Option<(Hea
     }
     let front = Front::decode(&bytes.slice(HEADER..), &header, secret, place)?;
     let body = &bytes[header.body_offset() as usize..][..header.body as usize];
-    let sound = body.chunks(PIECE).enumerate().all(|(number, piece)| front.matches(number as u64, piece, secret, place));
+    let sound = body
+        .chunks(PIECE)
+        .enumerate()
+        .all(|(number, piece)| front.matches(number as u64, piece, secret, place));
     sound.then_some((header, front))
 }

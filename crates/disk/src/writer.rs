@@ -186,9 +186,11 @@ impl Writer {
     /// The active segment, with room for so many bytes; the next one, if this one is full.
     fn active(&mut self, length: u64) -> Result<&mut Active> {
         let most = self.shared.settings.segment();
-        if self.active.as_ref().is_some_and(|active| {
-            active.contents.end > 0 && active.contents.end + length > most
-        }) {
+        if self
+            .active
+            .as_ref()
+            .is_some_and(|active| active.contents.end > 0 && active.contents.end + length > most)
+        {
             self.seal()?;
         }
         let active = match self.active.take() {
@@ -284,9 +286,10 @@ impl Writer {
     pub(crate) fn used(&self) -> u64 {
         let sealed: u64 = self.sealed.values().sum();
         let held: u64 = self.held.iter().map(|(_, length)| length).sum();
-        let active = self.active.as_ref().map_or(0, |active| {
-            active.contents.end + segment::index_length(active.contents.entries.len())
-        });
+        let active = self
+            .active
+            .as_ref()
+            .map_or(0, |active| active.contents.end + segment::index_length(active.contents.entries.len()));
         sealed + held + active
     }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use disk::{Disk, Record};
 
 /// Longer than any test waits.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 /// Runs a future to its end.
 pub(crate) fn wait<Output>(future: impl Future<Output = Output>) -> Output {
