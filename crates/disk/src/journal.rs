@@ -129,6 +129,11 @@ impl Journal {
         file.sync_data().map_err(Error::io("flush", &self.path))
     }
 
+    /// Bytes it may take; near it, it is time to [`Journal::rewrite`].
+    pub fn capacity(&self) -> u64 {
+        self.most
+    }
+
     /// Its length.
     pub fn bytes(&self) -> u64 {
         lock(&self.state).length

@@ -90,7 +90,12 @@ pub(crate) async fn read(shared: Arc<Shared>, found: Found) -> Option<Record> {
     let (answer, answered) = oneshot::channel();
     let job = {
         let shared = Arc::clone(&shared);
-        Box::new(move || drop(answer.send(read_now(&shared, &found))))
+        // Nobody waits any more for what was dropped, as here so for pieces.
+        Box::new(move || {
+            if !answer.is_closed() {
+                let _ = answer.send(read_now(&shared, &found));
+            }
+        })
     };
     if !shared.pool.submit(WAITING, job) {
         count(&shared.counters.errors);
@@ -219,7 +224,6 @@ impl Pieces {
             let (answer, answered) = oneshot::channel();
             let (at, front, piece) = (self.at.clone(), self.front.clone(), self.next);
             let job = Box::new(move || {
-                // Nobody waits any more for what its reader has dropped.
                 if !answer.is_closed() {
                     let _ = answer.send(at.piece(&front, piece));
                 }

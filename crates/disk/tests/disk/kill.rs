@@ -10,7 +10,7 @@ use disk::Disk;
 use crate::sample::{bytes, store, version, wait};
 
 const FOLDER: &str = "FLEETFOOT_DISK_TEST_FOLDER";
-const BYTES: u64 = 16 << 20;
+const BYTES: u64 = 6 << 20;
 const KEYS: u64 = 500;
 
 /// Not a test of its own: what the child does.
@@ -23,7 +23,7 @@ fn child() {
     for version in purged.max(disk.last_sequence()) + 1.. {
         let length = match version % 40 {
             0 => 400_000,
-            1 => 1_500_000,
+            1 => 1_200_000,
             _ => (version as usize * 7_919) % 20_000,
         };
         store(&disk, version * 31 % KEYS, version, length);
@@ -74,7 +74,7 @@ fn killed_fifty_times_and_never_a_wrong_byte() {
     let begun = Instant::now();
     let (mut records, mut last_purge) = (0, 0);
     for round in 0..50u64 {
-        let time = 20 + u64::from(bytes(round, 1)[0]);
+        let time = 10 + u64::from(bytes(round, 1)[0]) / 2;
         last_purge = run_and_kill(temporary.path(), Duration::from_millis(time)).max(last_purge);
         let opening = Instant::now();
         let disk = Disk::open(temporary.path(), BYTES).unwrap();
@@ -92,7 +92,7 @@ fn killed_fifty_times_and_never_a_wrong_byte() {
             }
         }
         assert_eq!(disk.figures().corrupt, 0);
-        if begun.elapsed() > Duration::from_secs(40) {
+        if begun.elapsed() > Duration::from_secs(20) {
             println!("a slow machine: {round} rounds");
             break;
         }
