@@ -1,5 +1,8 @@
 //! Policies: what wraps a call. Remedies may change it, diagnoses only watch.
 
+mod gate;
+mod sign;
 mod signed;
 
-pub use signed::admit;
+pub use gate::Gate;
+pub use sign::{Signer, Unsignable};
