@@ -60,7 +60,8 @@ proptest! {
         let value = signer().sign_cookie(&prefix, EXPIRES).unwrap();
         let good = format!("{COOKIE}={value}");
         prop_assert!(ask(&gate(), &prefix, &[&good], now).is_ok());
-        if let Some(other) = changed(&value, at, byte) {
+        // A `;` in place of the padding is the end of the cookie, and padding may be left out.
+        if let Some(other) = changed(&value, at, byte).filter(|other| !other.ends_with(';')) {
             let other = format!("{COOKIE}={other}");
             prop_assert!(ask(&gate(), &prefix, &[&other], now).is_err(), "{}", other);
         }
