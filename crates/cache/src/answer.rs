@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Method;
-use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result};
+use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
 use rules::{CacheStatus, Encoding, Exchange, Fwd, Ranges, Reuse};
 
@@ -31,6 +31,7 @@ use crate::key::KeyView;
 use crate::keying::{Look, Scratch};
 use crate::lookup::{Found, find};
 use crate::prepare::{prepare, restore_tags};
+use crate::recall::Recalled;
 use crate::renewal::renew;
 use crate::store::Store;
 
@@ -119,15 +120,14 @@ impl<C: Call> Caching<'_, C> {
         let ask =
             Ask { request, key, personal, encoding, interest, directives, stale: None, fwd: Fwd::UriMiss };
         let now = Clock::now();
-        let found = find(
-            self.store,
-            &ask.key.view(),
-            ask.request.view().fields,
-            interest,
-            &ask.directives,
-            self.policy.early,
-            now,
-        );
+        let found = match self.find(&ask, now) {
+            missing @ Found::Ask { stale: None, .. } => match self.recall(&ask).await {
+                Recalled::Nothing => missing,
+                Recalled::InMemory => self.find(&ask, now),
+                Recalled::Answer(answer) => return *answer,
+            },
+            found => found,
+        };
         let directives = &ask.directives;
         match found {
             Found::Usable { entry, refresh } => {
@@ -168,6 +168,11 @@ impl<C: Call> Caching<'_, C> {
                 self.fill(Ask { stale, fwd, ..ask }, wanted).await
             }
         }
+    }
+
+    fn find(&self, ask: &Ask, now: Timestamp) -> Found {
+        let (key, fields) = (ask.key.view(), ask.request.view().fields);
+        find(self.store, &key, fields, ask.interest, &ask.directives, self.policy.early, now)
     }
 
     pub(crate) fn look<'r>(&'r self, request: &'r RequestView<'r>) -> Look<'r> {
@@ -235,14 +240,14 @@ impl<C: Call> Caching<'_, C> {
             return;
         }
         if !rules::update::head_agrees(&entry.fields(), exchange.response) {
-            return self.store.memory.remove_entry(key, entry);
+            return self.store.remove_entry(key, entry);
         }
         match renew(entry, exchange, drafting).shared {
             // Not where a write has made us forget it meanwhile.
             Some(renewed) if self.store.standing(key, Arc::clone(&renewed)).is_some() => {
                 self.store.memory.replace(key, entry, renewed, self.policy.max_variants);
             }
-            Some(_) | None => self.store.memory.remove_entry(key, entry),
+            Some(_) | None => self.store.remove_entry(key, entry),
         }
     }
 

@@ -4,6 +4,7 @@
 use http::header::HeaderMap;
 use message::Body;
 use plan::CachePolicy;
+use response::ClientLifetime;
 use rules::{Exchange, NotStored, ResponseDirectives, Terms};
 
 use crate::entry::{Draft, Variant};
@@ -45,7 +46,7 @@ impl Drafting<'_> {
         strip_tags(&mut fields, self.policy);
         let personal = self.user.is_some();
         let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });
-        let client_lifetime = rules.client_ttl.and_then(|most| response::split_lifetime(&mut fields, most));
+        let client_lifetime = client_lifetime(&mut fields, self.policy);
         let mut tags = Tags::new(rules::tags::of(exchange.response, &self.policy.tags, self.authority));
         if let Some(user) = self.user {
             tags = tags.and(&format!("user:{user}"));
@@ -74,6 +75,11 @@ impl Drafting<'_> {
         }
         draft
     }
+}
+
+/// What clients are told of the lifetime, where the policy has a word in it.
+pub(crate) fn client_lifetime(fields: &mut HeaderMap, policy: &CachePolicy) -> Option<ClientLifetime> {
+    policy.rules.client_ttl.and_then(|most| response::split_lifetime(fields, most))
 }
 
 /// Tags are between the origin and us.

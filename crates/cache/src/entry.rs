@@ -328,7 +328,7 @@ impl Encoded {
     }
 }
 
-fn head(status: StatusCode, fields: &HeaderMap, length: usize) -> Box<[u8]> {
+pub(crate) fn head(status: StatusCode, fields: &HeaderMap, length: usize) -> Box<[u8]> {
     let mut head =
         Vec::with_capacity(64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>());
     http1::write_status_line(&mut head, status);
@@ -343,7 +343,7 @@ fn head(status: StatusCode, fields: &HeaderMap, length: usize) -> Box<[u8]> {
     head.into_boxed_slice()
 }
 
-fn parse(head: &[u8]) -> HeaderMap {
+pub(crate) fn parse(head: &[u8]) -> HeaderMap {
     head.split(|byte| *byte == b'\n')
         .skip(1)
         .filter_map(|line| {

@@ -222,7 +222,7 @@ impl<C: Call> Filler<C> {
         }
         let key = self.key.view();
         if let Some(stale) = &self.stale {
-            self.store.memory.remove_entry(&key, stale);
+            self.store.remove_entry(&key, stale);
         }
         self.store.memory.put_unshared(&key, Clock::now() + UNSHARED_FOR);
     }
@@ -280,8 +280,8 @@ impl<C: Call> Filler<C> {
     ) {
         let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
         match &shared {
-            Some(entry) => self.keep(&self.key, entry),
-            None => self.store.memory.remove_entry(&self.key.view(), stale),
+            Some(entry) => self.keep(&self.key, entry, true),
+            None => self.store.remove_entry(&self.key.view(), stale),
         }
         self.leave_table();
         self.fill.settle(shared.map_or(Settled::Alone, Settled::Entry));
@@ -350,7 +350,7 @@ impl<C: Call> Filler<C> {
             }
         }
         if let Some(body) = self.fill.complete(trailers) {
-            self.keep(key, &Arc::new(Entry::new(head.draft.clone(), body)));
+            self.keep(key, &Arc::new(Entry::new(head.draft.clone(), body)), false);
         }
         self.leave_table();
     }
@@ -364,8 +364,9 @@ impl<C: Call> Filler<C> {
         }
     }
 
-    fn keep(&self, key: &Key, entry: &Arc<Entry>) {
-        self.store.keep(&key.view(), Kept::Entry(Arc::clone(entry)), self.policy.max_variants);
+    fn keep(&self, key: &Key, entry: &Arc<Entry>, confirmed: bool) {
+        let kept = Kept::Entry { entry: Arc::clone(entry), confirmed };
+        self.store.keep(&key.view(), kept, self.policy.max_variants);
     }
 
     fn leave_table(&self) {

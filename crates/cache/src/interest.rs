@@ -61,7 +61,7 @@ impl Interest {
 
     /// The request's directives, where the policy honours them.
     pub(crate) fn directives(self, fields: Fields<'_>, policy: &CachePolicy) -> RequestDirectives {
-        if self.0 & DIRECTIVES == 0 || !policy.rules.client_directives {
+        if self.0 & DIRECTIVES == 0 || !policy.rules.heeds_clients() {
             return RequestDirectives::default();
         }
         RequestDirectives::of(fields)

@@ -120,7 +120,8 @@ impl<'a> Look<'a> {
     fn push_user(&self, also: &mut String, value: &mut Vec<u8>) -> bool {
         let Some(per) = &self.policy.per else { return false };
         value.clear();
-        if !per.write(&self.context(), value) {
+        // An empty name is nobody's.
+        if !per.write(&self.context(), value) || value.is_empty() {
             return false;
         }
         push_piece(also, [USER, ""], Some(value));

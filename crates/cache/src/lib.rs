@@ -5,6 +5,7 @@
 
 mod answer;
 mod content;
+mod disk_tier;
 mod draft;
 mod encode;
 mod entry;
@@ -14,6 +15,7 @@ mod filler;
 mod fills;
 mod follower_body;
 mod forgetting;
+mod form;
 mod in_flight;
 mod interest;
 mod key;
@@ -27,6 +29,7 @@ mod part;
 mod partial_body;
 mod prepare;
 mod purge;
+mod recall;
 mod renewal;
 mod resource;
 #[cfg(test)]

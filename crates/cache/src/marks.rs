@@ -20,6 +20,8 @@ use crate::purge::{Purge, Scope};
 pub(crate) struct Marks {
     /// How many purges there have been.
     epoch: AtomicU64,
+    /// All answers in memory have been compared with the purges up to this one.
+    swept: AtomicU64,
     table: RwLock<Table>,
 }
 
@@ -67,10 +69,19 @@ pub(crate) enum Standing {
     Gone,
 }
 
-/// Above so many marks a purge becomes one of everything: correct, if costly. A sweep a second keeps far below it.
+/// Above so many the older half is dropped, and all that was asked for before those is gone with them. A sweep a second
+/// keeps memory far below that; on disk, only what is older than so many purges is lost.
 const MOST: usize = 65_536;
 /// How long marks stay after a sweep, for answers that were on their way meanwhile.
 const KEPT_FOR: Duration = Duration::from_mins(1);
+
+/// A purge as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Marked {
+    pub(crate) epoch: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) purge: Purge,
+}
 
 impl Marks {
     /// The number of purges so far.
@@ -78,13 +89,31 @@ impl Marks {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Writes a purge down. In force when this returns.
-    pub(crate) fn mark(&self, purge: &Purge, now: Timestamp) {
+    /// Writes a purge down. In force when this returns; its epoch is given back.
+    pub(crate) fn mark(&self, purge: &Purge, now: Timestamp) -> u64 {
         let mut table = self.write();
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
         table.mark(&purge.scope, &Mark::of(epoch, purge.soft, now));
         // Raised while the table is locked: whoever sees the new epoch finds the mark.
         self.epoch.store(epoch, Ordering::Release);
+        epoch
+    }
+
+    /// Writes down what was purged before this process began. `least`: epochs go on from there.
+    pub(crate) fn recall(&self, earlier: impl IntoIterator<Item = Marked>, least: u64) {
+        let mut table = self.write();
+        let mut latest = least.max(self.epoch.load(Ordering::Relaxed));
+        for Marked { epoch, at, purge } in earlier {
+            table.mark(&purge.scope, &Mark::of(epoch, purge.soft, at));
+            latest = latest.max(epoch);
+        }
+        self.epoch.store(latest, Ordering::Release);
+        self.swept.store(latest, Ordering::Relaxed);
+    }
+
+    /// All purges that are still to be compared with, in no order.
+    pub(crate) fn all(&self) -> Vec<Marked> {
+        self.read().all()
     }
 
     /// What the purges after `since` mean for an answer with this key and these tags (joined by `\n`).
@@ -104,16 +133,27 @@ impl Marks {
         table.latest_tag <= since && table.standing(key, "", since) == Standing::Kept
     }
 
+    /// Whether there are marks that a sweep would make needless.
+    pub(crate) fn wants_sweep(&self) -> bool {
+        self.epoch() > self.swept.load(Ordering::Relaxed)
+    }
+
+    /// Everything in memory has been compared with the purges up to this one.
+    pub(crate) fn swept(&self, epoch: u64) {
+        self.swept.fetch_max(epoch, Ordering::Relaxed);
+    }
+
+    /// Drops marks that everything has been compared with and that have been in force for long enough.
+    pub(crate) fn retire(&self, now: Timestamp) {
+        let swept = self.swept.load(Ordering::Relaxed);
+        if self.read().count > 0 {
+            self.write().retire(|mark| mark.latest() <= swept && now.since(mark.at) >= KEPT_FOR);
+        }
+    }
+
     /// Marks in force.
     pub(crate) fn count(&self) -> usize {
         self.read().count
-    }
-
-    /// Drops marks that are no younger than `swept` and have been in force for long enough.
-    pub(crate) fn retire(&self, swept: u64, now: Timestamp) {
-        let mut table = self.write();
-        let old = |mark: &Mark| mark.latest() <= swept && now.since(mark.at) >= KEPT_FOR;
-        table.retire(swept, old);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Table> {
@@ -129,8 +169,7 @@ impl Table {
     fn mark(&mut self, scope: &Scope, mark: &Mark) {
         self.count += 1;
         if self.count > MOST {
-            *self = Table { retired: self.retired, latest_tag: mark.latest(), count: 1, ..Table::default() };
-            return self.any.all.add(&Mark::of(mark.latest(), false, mark.at));
+            self.halve();
         }
         match scope {
             Scope::Everything => self.any.all.add(mark),
@@ -167,7 +206,7 @@ impl Table {
         of_tags.fold(of_host.max(self.any.standing(key, since)), Standing::worse)
     }
 
-    fn retire(&mut self, swept: u64, old: impl Fn(&Mark) -> bool) {
+    fn retire(&mut self, old: impl Fn(&Mark) -> bool) {
         let mut newest_dropped = 0;
         let mut keep = |mark: &Mark| {
             let drop = old(mark);
@@ -181,9 +220,50 @@ impl Table {
             host.retain(&mut keep);
         }
         self.hosts.retain(|_, host| !host.is_empty());
-        self.retired = self.retired.max(newest_dropped.min(swept));
+        self.retired = self.retired.max(newest_dropped);
         let in_hosts = self.hosts.values().chain(std::iter::once(&self.any)).map(HostMarks::len);
         self.count = self.tags.len() + in_hosts.sum::<usize>();
+    }
+
+    fn halve(&mut self) {
+        let mut epochs: Vec<_> = self.all().iter().map(|marked| marked.epoch).collect();
+        let middle = epochs.len() / 2;
+        let (_, median, _) = epochs.select_nth_unstable(middle);
+        let median = *median;
+        self.retire(|mark| mark.latest() <= median);
+    }
+
+    fn all(&self) -> Vec<Marked> {
+        let mut all = Vec::new();
+        let mut add = |scope: Scope, mark: &Mark| {
+            for (epoch, soft, at) in [(mark.hard, false, mark.at), (mark.soft, true, mark.soft_at)] {
+                if epoch > 0 {
+                    all.push(Marked { epoch, at, purge: Purge { scope: scope.clone(), soft } });
+                }
+            }
+        };
+        for (tag, mark) in &self.tags {
+            add(Scope::Tag(tag.clone()), mark);
+        }
+        add(Scope::Everything, &self.any.all);
+        for (path, mark) in &self.any.prefixes {
+            add(Scope::Prefix { authority: None, path: path.clone() }, mark);
+        }
+        // What is marked for hosts is marked for those who name none as well.
+        for (authority, host) in self.hosts.iter().filter(|(authority, _)| !authority.is_empty()) {
+            let authority = || authority.clone();
+            add(Scope::Host(authority()), &host.all);
+            for (path, mark) in &host.paths {
+                add(Scope::Path { authority: authority(), path: path.clone() }, mark);
+            }
+            for (target, mark) in &host.targets {
+                add(Scope::Target { authority: authority(), target: target.clone() }, mark);
+            }
+            for (path, mark) in &host.prefixes {
+                add(Scope::Prefix { authority: Some(authority()), path: path.clone() }, mark);
+            }
+        }
+        all
     }
 }
 
@@ -344,25 +424,50 @@ mod tests {
         mark(&marks, Scope::Prefix { authority: Some("a".into()), path: "/x".into() }, false);
         let swept = marks.epoch();
         mark(&marks, Scope::Everything, true);
-        marks.retire(swept, NOW);
+        assert!(marks.wants_sweep());
+        marks.swept(swept);
+        marks.retire(NOW);
         assert_eq!(marks.standing(&key("b/"), "t", 0), Standing::Gone, "still there");
-        marks.retire(swept, NOW + KEPT_FOR);
+        marks.retire(NOW + KEPT_FOR);
         assert_eq!(marks.count(), 1, "the last came after the sweep");
+        assert!(marks.wants_sweep());
         assert_eq!(
             marks.standing(&key("b/"), "t", 0),
             Standing::Gone,
-            "asked for before what nobody knows any more"
+            "from before what nobody knows any more"
         );
         assert_eq!(marks.standing(&key("b/"), "t", swept), Standing::StaleSince(NOW));
     }
 
     #[test]
-    fn a_flood_of_purges_ends_as_one_of_everything() {
+    fn of_a_flood_of_purges_the_older_half_is_taken_for_everything() {
         let marks = Marks::default();
         for number in 0..=MOST {
             mark(&marks, Scope::Tag(number.to_string().into()), true);
         }
-        assert_eq!(marks.count(), 1);
+        assert!(marks.count() <= MOST / 2 + 2, "{}", marks.count());
         assert_eq!(marks.standing(&key("a/"), "", 0), Standing::Gone);
+        let half = marks.epoch() - 100;
+        assert_eq!(marks.standing(&key("a/"), "", half), Standing::Kept);
+        assert_eq!(marks.standing(&key("a/"), &MOST.to_string(), half), Standing::StaleSince(NOW));
+    }
+
+    #[test]
+    fn marks_can_be_written_down_and_recalled() {
+        let marks = Marks::default();
+        mark(&marks, Scope::Tag("t".into()), false);
+        mark(&marks, Scope::Tag("t".into()), true);
+        mark(&marks, Scope::Host("a".into()), true);
+        mark(&marks, Scope::Prefix { authority: None, path: "/x".into() }, false);
+        let recalled = Marks::default();
+        recalled.recall(marks.all(), 2);
+        assert_eq!(recalled.epoch(), marks.epoch());
+        assert!(!recalled.wants_sweep(), "nothing is in memory yet");
+        for (url, tags) in [("a/", ""), ("b/", "t"), ("b/x", ""), ("/", ""), ("b/", "")] {
+            for since in 0..=4 {
+                let (one, other) = (&marks, &recalled);
+                assert_eq!(one.standing(&key(url), tags, since), other.standing(&key(url), tags, since));
+            }
+        }
     }
 }

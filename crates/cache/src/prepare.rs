@@ -1,8 +1,8 @@
 //! Prepare: a request on its way to the origin through the cache: it gets what the key holds and nothing more of the
 //! parameters, cookies and preferences that the policy leaves out, so that nothing outside the key can change the answer.
 
-use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap, IF_MATCH, IF_NONE_MATCH, IF_RANGE};
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
+use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use message::{Fields, Request};
 use plan::CachePolicy;
 
@@ -32,19 +32,8 @@ pub(crate) fn prepare(request: &mut Request, policy: &CachePolicy) {
 
 /// Entity tags of compressed forms are ours: the origin knows its own only.
 pub(crate) fn restore_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
-    if policy.compress.is_none() {
-        return;
-    }
-    for name in [IF_MATCH, IF_NONE_MATCH, IF_RANGE] {
-        restore(fields, &name);
-    }
-}
-
-fn restore(fields: &mut HeaderMap, name: &HeaderName) {
-    let lines: Vec<_> = fields.get_all(name).iter().map(rules::etag::without_encoding).collect();
-    fields.remove(name);
-    for line in lines {
-        fields.append(name, line);
+    if policy.compress.is_some() {
+        rules::etag::forward_without_encoding(fields);
     }
 }
 

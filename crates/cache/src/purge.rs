@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::entry::{Entry, Variant};
 use crate::key::KeyView;
+use crate::marks::Marked;
 use crate::marks::{Marks, Standing};
 use crate::store::Store;
 
@@ -99,27 +100,43 @@ pub struct Swept {
 }
 
 impl Store {
-    /// Forgets. In force for every core when this returns, whatever the number of answers.
+    /// Forgets. In force for every core when this returns, whatever the number of answers; with a disk tier it stays in
+    /// force if the process ends now.
     pub fn purge(&self, purge: &Purge, now: Timestamp) {
-        self.marks.mark(purge, now);
+        let epoch = self.marks.mark(purge, now);
+        if let Some(disk) = &self.disk {
+            disk.note(&Marked { epoch, at: now, purge: purge.clone() });
+        }
     }
 
-    /// Purges that answers are still to be compared with: when there are some, a sweep gives memory back.
+    /// Whether a sweep would give memory back.
     pub fn has_to_sweep(&self) -> bool {
-        self.marks.count() > 0
+        self.marks.wants_sweep() || self.marks.count() > 0
     }
 
     /// Compares every answer with the purges, so that what is gone gives its memory back and purges need not be
-    /// remembered for ever. Takes up to a second for a million answers; hits go on meanwhile.
+    /// remembered for ever. Takes up to a second for a million answers, and next to nothing where there was no purge
+    /// since the last sweep; hits go on meanwhile.
     pub fn sweep(&self, now: Timestamp) -> Swept {
-        let epoch = self.marks.epoch();
         let mut swept = Swept::default();
-        self.memory.walk(|key, entry| {
-            swept.compared += 1;
-            swept.removed += u64::from(self.standing(key, Arc::clone(entry)).is_none());
-        });
-        self.marks.retire(epoch, now);
+        if self.marks.wants_sweep() {
+            let epoch = self.marks.epoch();
+            self.memory.walk(|key, entry| {
+                swept.compared += 1;
+                swept.removed += u64::from(self.standing(key, Arc::clone(entry)).is_none());
+            });
+            self.marks.swept(epoch);
+        }
+        self.retire(now);
         swept
+    }
+
+    /// What lies on disk is not swept, so its purges stay as long as there is room for them.
+    fn retire(&self, now: Timestamp) {
+        match &self.disk {
+            Some(disk) => disk.compact(&self.marks),
+            None => self.marks.retire(now),
+        }
     }
 
     /// How much a purge of this scope would forget. Walks through all answers: up to a second for a million.

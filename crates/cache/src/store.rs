@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use message::Timestamp;
 use rules::Reuse;
 
+use crate::disk_tier::DiskTier;
 use crate::encode::UnderWay;
 use crate::entry::{Encoded, Entry};
 use crate::fills::Fills;
@@ -28,6 +29,8 @@ pub struct Store {
     pub(crate) encoding: UnderWay,
     pub(crate) marks: Marks,
     pub(crate) learned: Learned,
+    /// What lies behind the memory.
+    pub(crate) disk: Option<DiskTier>,
     /// What happened off the path of a hit.
     pub counters: Counters,
 }
@@ -50,7 +53,11 @@ impl Fresh {
 
 /// What a fetch brought.
 pub(crate) enum Kept {
-    Entry(Arc<Entry>),
+    /// A whole answer. `confirmed`: its content was stored before.
+    Entry {
+        entry: Arc<Entry>,
+        confirmed: bool,
+    },
     Part(Arc<Part>),
 }
 
@@ -69,15 +76,27 @@ pub struct Counters {
 impl Store {
     /// An empty store whose memory tier holds at most `bytes`.
     pub fn new(bytes: u64) -> Arc<Store> {
-        Arc::new(Store {
+        Arc::new(Store::of_memory(bytes))
+    }
+
+    /// The same with a disk tier behind the memory: what it kept is there again, and so are the purges.
+    pub fn with_disk(bytes: u64, disk: Arc<disk::Disk>) -> Arc<Store> {
+        let mut store = Store::of_memory(bytes);
+        store.disk = Some(DiskTier::new(disk, &store.marks));
+        Arc::new(store)
+    }
+
+    fn of_memory(bytes: u64) -> Store {
+        Store {
             memory: Memory::new(bytes),
             fills: Fills::new(),
             in_flight: InFlight::default(),
             encoding: UnderWay::default(),
             marks: Marks::default(),
             learned: Learned::new(),
+            disk: None,
             counters: Counters::default(),
-        })
+        }
     }
 
     /// Whether content on its way takes more than a quarter of what the memory tier may hold.
@@ -142,7 +161,7 @@ impl Store {
                 Some(softened)
             }
             Standing::Gone => {
-                self.memory.remove_entry(key, &entry);
+                self.remove_entry(key, &entry);
                 None
             }
         }
@@ -162,18 +181,33 @@ impl Store {
     /// a purge either finds the entry or is found here.
     pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) {
         match kept {
-            Kept::Entry(entry) => {
+            Kept::Entry { entry, confirmed } => {
                 let length = entry.body().len() as u64;
                 if self.standing(key, Arc::clone(&entry)).is_none() {
                     return;
                 }
                 self.memory.put(key, Arc::clone(&entry), most_variants);
-                if self.standing(key, entry).is_some() {
+                if let Some(entry) = self.standing(key, entry) {
                     self.counters.stored(length);
+                    self.keep_on_disk(key, &entry, confirmed);
                 }
             }
             Kept::Part(part) if self.stands(key, &part) => self.memory.put_part(key, part),
             Kept::Part(_) => {}
+        }
+    }
+
+    fn keep_on_disk(&self, key: &KeyView<'_>, entry: &Entry, confirmed: bool) {
+        if let Some(disk) = &self.disk {
+            disk.keep(key, entry, confirmed, message::Clock::now());
+        }
+    }
+
+    /// Removes an entry from every tier, if it is still there.
+    pub(crate) fn remove_entry(&self, key: &KeyView<'_>, entry: &Arc<Entry>) {
+        self.memory.remove_entry(key, entry);
+        if let Some(disk) = &self.disk {
+            disk.remove(key);
         }
     }
 

@@ -8,15 +8,8 @@ use crate::section::Section;
 use crate::tree::Node;
 use crate::{schema, value};
 
-/// Reads the disk tier. A fault where this program was built without it.
+/// Reads the disk tier.
 pub(crate) fn disk(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Disk> {
-    if !cfg!(feature = "disk") {
-        report.at_key(
-            node,
-            "this fleetfoot was built without the tier `disk`",
-            "take it out, or build the program with it: `cargo build --release -p fleetfoot --features disk`",
-        );
-    }
     let section = Section::open(node, &schema::DISK, report)?;
     let place = section.need("folder", report).and_then(|node| place(node, folder, report));
     let bytes = section.need("size", report).and_then(|node| value::size(node, "16MiB", "16TiB", report));

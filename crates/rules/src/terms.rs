@@ -2,6 +2,8 @@
 //!
 //! [`Terms::of`] is asked once, when an answer arrives; the rest on every lookup, so it is arithmetic on a few numbers.
 
+mod stored;
+
 use std::time::Duration;
 
 use http::StatusCode;
@@ -11,11 +13,6 @@ use crate::{
     Exchange, NotStored, Policy, RequestDirectives, ResponseDirectives, age, etag, freshness, permission,
     seconds, status,
 };
-
-/// How long an entry that can be validated is worth keeping after it went stale.
-const KEPT_FOR_VALIDATION: Duration = Duration::from_hours(24);
-/// The same for one that can only serve while the origin is unreachable.
-const KEPT_FOR_DISCONNECTION: Duration = Duration::from_hours(1);
 
 /// The terms on which a stored answer may be reused. All times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,15 +285,10 @@ impl Terms {
             && self.refused_by(request, now).is_none()
     }
 
-    /// Until when the entry can be of any use: fresh, in a stale window, for validation, or while disconnected. The
-    /// last two would be for ever; a day and an hour are when a tier may forget it without being missed.
-    pub fn useful_until(&self, has_validator: bool) -> Timestamp {
-        let mut stale = Duration::from_millis(self.stale_while_revalidate.max(self.stale_if_error));
-        if has_validator {
-            stale = stale.max(KEPT_FOR_VALIDATION);
-        } else if !self.rules.forbids_unstated_staleness() && !self.rules.has(Rules::ERROR_WINDOW_KNOWN) {
-            stale = stale.max(KEPT_FOR_DISCONNECTION);
-        }
+    /// Until when it may be served without the origin's word: fresh, or in a stale window. What a tier that costs
+    /// something should keep it for.
+    pub fn servable_until(&self) -> Timestamp {
+        let stale = Duration::from_millis(self.stale_while_revalidate.max(self.stale_if_error));
         let fresh = Duration::from_millis(self.lifetime.saturating_sub(self.initial_age));
         let stale_on_arrival = Duration::from_millis(self.initial_age.saturating_sub(self.lifetime));
         (self.received_at + fresh + stale).minus(stale_on_arrival)

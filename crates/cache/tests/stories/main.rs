@@ -3,6 +3,7 @@
 
 mod coalescing;
 mod compression;
+mod disk;
 mod early;
 mod forgetting;
 mod keys;

@@ -15,8 +15,7 @@ pub(crate) static FILE: Section = Section {
              Each is checked when it is read: what a crash tore is never served, only fetched anew. Use it where the \
              origin would not stand a cold cache, or where more is worth keeping than fits into memory. It is not \
              shared between machines, it does not make hits faster, and two fleetfoots must not share a folder. \
-             The program has to be built with the feature `disk`; nginx calls it `proxy_cache_path`, Varnish a \
-             `file` storage.",
+             Without it nothing is written anywhere; nginx calls it `proxy_cache_path`, Varnish a `file` storage.",
             "memory: 1GiB\ndisk: { folder: ./cache, size: 20GiB }",
         ),
         word("location", "letters and digits, 1 to 16", Some("LOCAL"), "Where this fleetfoot is.").told(
@@ -150,7 +149,7 @@ pub(crate) static LIMITS: Section = Section {
 
 pub(crate) static DISK: Section = Section {
     path: "disk",
-    meaning: "The disk tier. The program has to be built with the feature `disk`.",
+    meaning: "The disk tier. Without it everything is kept in memory only. Changes with a restart only.",
     example: "disk: { folder: ./cache, size: 10GiB }",
     words: &[
         word(

@@ -378,12 +378,6 @@ fn location_and_disk() {
         one(&bad(&format!("{SOURCES}routes: [{{ match: /, proxy: api }}]\nlocation: {long}\n")))
             .contains("is not a location")
     );
-    #[cfg(not(feature = "disk"))]
-    says(
-        "disk: { folder: ./cache, size: 10GiB }\n",
-        "3:1 disk | this fleetfoot was built without the tier `disk` | take it out, or build the program with it: `cargo build --release -p fleetfoot --features disk`",
-    );
-    #[cfg(feature = "disk")]
     {
         says(
             "disk: { folder: ./cache, size: 1MiB }\n",

@@ -202,7 +202,6 @@ fn every_other_way_to_write_it() {
     assert_eq!(compress.types, ["text/*"]);
 }
 
-#[cfg(feature = "disk")]
 #[test]
 fn the_disk() {
     let text = "sources: { api: http://a }\nroutes: [{ match: /**, proxy: api }]\ndisk: { folder: ./cache, size: 10GiB }\n";

@@ -82,8 +82,7 @@ fn the_sections_of_the_reference_compile() {
             "listen" | "limits" => around("", example),
             "listen.tls" => format!("{SOURCES}{ROUTES}listen: {{ https: 0, {example} }}\n"),
             "secret" => around("listen", &format!("admin: 9090\n{example}")),
-            "disk" if cfg!(feature = "disk") => around("", example),
-            "disk" => continue,
+            "disk" => around("", example),
             "sources.<name>" => format!("sources:\n  {example}\nroutes: [{{ match: /, proxy: api }}]\n"),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
             "policies.<name>.cache" | "policies.<name>.signed" => around("policies.<name>", example),
@@ -111,9 +110,6 @@ fn the_controls_of_the_reference_compile() {
             let Some(more) = &word.more else { continue };
             assert!(more.example.contains(&format!("{}:", word.name)), "{}", word.name);
             assert!(more.paragraph.ends_with('.'), "{}", word.name);
-            if word.name == "disk" && !cfg!(feature = "disk") {
-                continue;
-            }
             compiles(&folder, &around(section.path, more.example));
         }
     }

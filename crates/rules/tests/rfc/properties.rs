@@ -249,10 +249,10 @@ proptest! {
     }
 
     #[test]
-    fn whoever_may_be_served_is_kept(terms in terms(), asked in asked(), now in moment(), has_validator: bool) {
+    fn whoever_may_be_served_is_kept(terms in terms(), asked in asked(), now in moment()) {
         let served = matches!(terms.reuse(&asked, false, now), Reuse::Fresh | Reuse::StaleWhileRevalidate);
         if served && now >= terms.received_at() {
-            let until = terms.useful_until(has_validator);
+            let until = terms.servable_until();
             prop_assert!(now < until || until.as_millis() == u64::MAX);
         }
     }

@@ -1,0 +1,86 @@
+//! Recall: what the memory does not have, from the disk tier: short content comes back into memory, long content streams
+//! to the client from where it is. Called by `answer` before the origin is asked.
+
+use std::sync::Arc;
+
+use message::Call;
+use message::Clock;
+use rules::{CacheStatus, Reuse};
+
+use crate::answer::{Answer, Caching};
+use crate::disk_tier::OnDisk;
+use crate::draft::client_lifetime;
+use crate::entry::Entry;
+use crate::fetch::Ask;
+
+/// What was found.
+pub(crate) enum Recalled {
+    /// Nothing of use.
+    Nothing,
+    /// It is in memory now.
+    InMemory,
+    /// An answer that streams from the disk.
+    Answer(Box<Answer>),
+}
+
+/// Content up to this length comes back into memory.
+const SHORT: u64 = 1024 * 1024;
+
+impl<C: Call> Caching<'_, C> {
+    /// See the module.
+    pub(crate) async fn recall(&self, ask: &Ask) -> Recalled {
+        let Some(disk) = &self.store.disk else { return Recalled::Nothing };
+        let key = ask.key.view();
+        let Some(mut found) = disk.find(&key).await else { return Recalled::Nothing };
+        let fields = ask.request.view().fields;
+        if found.draft.variant.as_ref().is_some_and(|variant| !variant.matches(fields)) {
+            return Recalled::Nothing;
+        }
+        found.draft.client_lifetime = client_lifetime(&mut found.draft.fields, self.policy);
+        if found.content.length() > SHORT && self.streams(ask, &found) {
+            return Recalled::Answer(Box::new(streamed(ask, found)));
+        }
+        let Some(content) = found.content(self.policy.max_body).await else {
+            return Recalled::Nothing;
+        };
+        let entry = Arc::new(Entry::new(found.draft, content));
+        match self.store.standing(&key, entry) {
+            Some(entry) => {
+                self.store.memory.put(&key, entry, self.policy.max_variants);
+                Recalled::InMemory
+            }
+            None => Recalled::Nothing,
+        }
+    }
+
+    /// A plain request for something fresh that nobody has purged: its content need not be held.
+    fn streams(&self, ask: &Ask, found: &OnDisk) -> bool {
+        let draft = &found.draft;
+        let reuse = draft.terms.reuse(&ask.directives, ask.interest.authorization(), Clock::now());
+        let since = draft.since;
+        reuse == Reuse::Fresh
+            && !ask.interest.range()
+            && self.store.marks.standing(&ask.key.view(), draft.tags.joined(), since)
+                == crate::marks::Standing::Kept
+    }
+}
+
+fn streamed(ask: &Ask, found: OnDisk) -> Answer {
+    let now = Clock::now();
+    let (terms, status) = (found.draft.terms, found.draft.status);
+    let (age, fresh_for) = (terms.age(now), terms.fresh_for(now));
+    let mut fields = found.draft.fields.clone();
+    fields.insert(http::header::AGE, age.into());
+    if let Some(lifetime) = &found.draft.client_lifetime {
+        lifetime.apply(&mut fields, age, fresh_for);
+    }
+    let length = found.content.length();
+    let mut body = found.into_body();
+    if ask.request.method == http::Method::HEAD {
+        fields.insert(http::header::CONTENT_LENGTH, length.into());
+        body = message::Body::Empty;
+    }
+    let response = message::Response { status, fields, body };
+    let outcome = Ok(response::conditional(&ask.request.view(), response));
+    Answer { outcome, status: CacheStatus::hit(fresh_for), waited: None }
+}

@@ -1,0 +1,130 @@
+//! What the disk tier keeps over a restart: answers, and that they were purged.
+//!
+//! The disk answers from threads of its own, so that time cannot stand still here.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cache::{Scope, Store};
+use disk::Disk;
+use http::Method;
+use plan::CachePolicy;
+use tokio::runtime::{Builder, LocalOptions};
+
+use crate::origin::{AUTHORITY, Origin, Reply, request};
+
+const FRESH: &[(&str, &str)] = &[("cache-control", "max-age=600"), ("etag", "\"1\""), ("cache-tag", "t")];
+const LONG: Duration = Duration::from_secs(30);
+
+fn story<F: Future<Output = ()>>(tell: impl FnOnce() -> F) {
+    let runtime = Builder::new_current_thread().enable_time().build_local(LocalOptions::default()).unwrap();
+    runtime.block_on(async { tokio::time::timeout(LONG, tell()).await.unwrap() });
+}
+
+/// A fleetfoot started on this folder.
+fn start(folder: &Path) -> (Origin, Arc<Disk>) {
+    let disk = Arc::new(Disk::open(folder, 64 * 1024 * 1024).unwrap());
+    let mut origin = Origin::new(CachePolicy::default());
+    origin.store = Store::with_disk(16 * 1024 * 1024, Arc::clone(&disk));
+    (origin, disk)
+}
+
+/// Ends it properly.
+fn end(origin: Origin, disk: Arc<Disk>) {
+    assert!(disk.close(LONG));
+    drop((origin, disk));
+}
+
+#[test]
+fn what_was_stored_is_there_after_a_restart() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        origin.will(Reply::new(200, FRESH, "kept"));
+        origin.get("/", &[]).await;
+        end(origin, disk);
+        let (origin, _disk) = start(folder.path());
+        let told = origin.get("/", &[]).await;
+        assert_eq!((told.text(), told.status), ("kept", 200));
+        assert!(told.cache.contains("hit"), "{}", told.cache);
+        assert!(origin.has_stored("/"), "and in memory again");
+    });
+}
+
+#[test]
+fn what_was_purged_does_not_come_back_with_a_restart() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        for target in ["/tagged", "/written"] {
+            origin.will(Reply::new(200, FRESH, "old"));
+            origin.get(target, &[]).await;
+        }
+        origin.will(Reply::new(200, &[("cache-control", "max-age=600")], "other"));
+        origin.get("/other", &[]).await;
+        assert!(disk.settle(LONG));
+        origin.purge(Scope::Tag("t".into()), false);
+        origin.will(Reply::new(204, &[], ""));
+        origin.ask(request(Method::PUT, "/written", &[])).await;
+        drop((origin, disk));
+        let (origin, disk) = start(folder.path());
+        for target in ["/tagged", "/written"] {
+            origin.will(Reply::new(200, FRESH, "new"));
+            assert_eq!(origin.get(target, &[]).await.text(), "new");
+        }
+        assert_eq!(origin.get("/other", &[]).await.text(), "other");
+        end(origin, disk);
+        let (origin, _disk) = start(folder.path());
+        assert_eq!(origin.get("/tagged", &[]).await.text(), "new", "what came after the purge stays");
+    });
+}
+
+#[test]
+fn a_soft_purge_asks_again_after_a_restart() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        origin.will(Reply::new(200, FRESH, "kept"));
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        origin.purge(Scope::Host(AUTHORITY.into()), true);
+        end(origin, disk);
+        let (origin, _disk) = start(folder.path());
+        origin.will(Reply::new(304, &[("etag", "\"1\"")], ""));
+        let told = origin.get("/", &[]).await;
+        assert_eq!(told.text(), "kept");
+        assert!(told.cache.contains("fwd=stale; fwd-status=304"), "{}", told.cache);
+    });
+}
+
+#[test]
+fn long_content_streams_from_the_disk() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        let long: &'static str = "0123456789".repeat(300_000).leak();
+        origin.will(Reply::new(200, FRESH, long));
+        origin.get("/", &[]).await;
+        end(origin, disk);
+        let (origin, _disk) = start(folder.path());
+        let told = origin.get("/", &[]).await;
+        assert!(told.text() == long && told.cache.contains("hit"), "{}", told.cache);
+        assert!(!origin.has_stored("/"), "it does not fill the memory");
+        assert_eq!(origin.get("/", &[("range", "bytes=10-14")]).await.text(), "01234");
+        assert_eq!(origin.get("/", &[("if-none-match", "\"1\"")]).await.status, 304);
+    });
+}
+
+#[test]
+fn an_answer_that_is_soon_useless_is_not_written() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        origin.will(Reply::new(200, &[("cache-control", "max-age=5")], "live"));
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        assert_eq!(disk.figures().records, 0);
+    });
+}

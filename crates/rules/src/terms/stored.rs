@@ -1,0 +1,59 @@
+//! Stored: terms as bytes, for tiers outside this process.
+
+use message::Timestamp;
+
+use super::{Rules, Terms};
+
+impl Terms {
+    /// Bytes of [`Terms::to_bytes`].
+    pub const BYTES: usize = 41;
+
+    /// In a form that does not change: five numbers of 64 bits and one of 8, little-endian.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let numbers = [
+            self.received_at.as_millis(),
+            self.initial_age,
+            self.lifetime,
+            self.stale_while_revalidate,
+            self.stale_if_error,
+        ];
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes[Self::BYTES - 1] = self.rules.0;
+        bytes
+    }
+
+    /// What [`Terms::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let number = |index: usize| u64::from_le_bytes(numbers[index]);
+        Terms {
+            received_at: Timestamp::from_millis(number(0)),
+            initial_age: number(1),
+            lifetime: number(2),
+            stale_while_revalidate: number(3),
+            stale_if_error: number(4),
+            rules: Rules(bytes[Self::BYTES - 1]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_come_back_as_they_were() {
+        let terms = Terms {
+            received_at: Timestamp::from_millis(1),
+            initial_age: 2,
+            lifetime: u64::MAX,
+            stale_while_revalidate: 4,
+            stale_if_error: 5,
+            rules: Rules(Rules::NEVER_STALE | Rules::SHARED_WITH_AUTHORIZED),
+        };
+        assert_eq!(Terms::from_bytes(&terms.to_bytes()), terms);
+    }
+}
