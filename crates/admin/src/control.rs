@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::middleware::Next;
@@ -88,12 +88,11 @@ pub(crate) async fn content<T: DeserializeOwned>(fields: &HeaderMap, body: Body)
     if !media_type.eq_ignore_ascii_case("application/json") {
         return Err(Fault::media_type());
     }
-    let bytes = to_bytes(body, CONTENT).await.map_err(|error| {
-        let over = std::error::Error::source(&error).is_some();
-        let detail =
-            if over { "content is 1 MiB at most: send it in several calls" } else { "content broke off" };
-        Fault::too_large(detail)
-    })?;
+    let too_large = || Fault::too_large("content is 1 MiB at most: send it in several calls");
+    if body.size_hint().lower() > CONTENT as u64 {
+        return Err(too_large());
+    }
+    let bytes = to_bytes(body, CONTENT).await.map_err(|_| too_large())?;
     serde_json::from_slice(&bytes).map_err(|error| Fault::request(format!("the content: {error}")))
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn purge(
         tokio::spawn(async move {
             let fetched = round.run(backstage, errands).await;
             let failed = fetched.iter().filter(|fetched| fetched.error.is_some()).count();
-            tracing::info!("refreshed {} answers after a purge, {failed} failed", fetched.len());
+            tracing::info!(fetched = fetched.len(), failed, "fetched again after a purge");
         });
     }
     Ok(answer(Done { purged, soft, in_force: true, refreshing }))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use admin::{Access, Admin, Check, Readiness};
-use cache::Store;
+use cache::{Store, Tags};
 use listener::{Acceptor, Gate};
 use message::Clock;
 use plan::Plan;
@@ -163,6 +163,8 @@ impl<'a> Control<'a> {
         tie(Reading::Coalesced, |store| store.counters.coalesced_requests());
         tie(Reading::Stored, |store| store.counters.stored_answers().0);
         tie(Reading::StoredBytes, |store| store.counters.stored_answers().1);
+        tie(Reading::TagBytes, |_| Tags::bytes_in_memory());
+        tie(Reading::Compressed, |store| store.counters.encoded_answers());
         let swept = Arc::clone(&self.swept);
         metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));
         let gate = Arc::clone(&self.shared.gate);

@@ -34,19 +34,15 @@ pub enum Reading {
     TagBytes,
     /// Entries forgotten or made stale because of a purge, since the start.
     Swept,
-    /// Keys remembered as not for sharing, since the start.
-    Markers,
     /// Stored answers compressed, since the start.
     Compressed,
-    /// Bytes of their content once compressed, since the start.
-    CompressedBytes,
     /// Client connections open now.
     OpenConnections,
 }
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 16] = [
+    pub const ALL: [Reading; 14] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -59,9 +55,7 @@ impl Reading {
         Reading::StoredBytes,
         Reading::TagBytes,
         Reading::Swept,
-        Reading::Markers,
         Reading::Compressed,
-        Reading::CompressedBytes,
         Reading::OpenConnections,
     ];
 }

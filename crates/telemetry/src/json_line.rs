@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::samples::{self, Sample};
 
-    const KEYS: [&str; 24] = [
+    const KEYS: [&str; 25] = [
         "time",
         "client",
         "method",

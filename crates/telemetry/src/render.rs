@@ -289,18 +289,8 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::Swept => {
             (MetricType::Counter, figure("cache_swept", "Entries forgotten or made stale because of a purge"))
         }
-        Reading::Markers => (
-            MetricType::Counter,
-            figure(
-                "cache_uncacheable_marks",
-                "Keys remembered as not for sharing, so that nobody waits for them",
-            ),
-        ),
         Reading::Compressed => {
             (MetricType::Counter, figure("compressed", "Stored answers compressed for those who accept it"))
-        }
-        Reading::CompressedBytes => {
-            (MetricType::Counter, bytes("compressed_content", "Content of those, once compressed"))
         }
         Reading::OpenConnections => {
             (MetricType::Gauge, figure("open_connections", "Client connections open now"))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::{Method, StatusCode, Version};
 use message::{Client, Error, Kind, Scheme, Timestamp};
 use rules::{CacheStatus, Fwd};
-use telemetry::{Exchange, Metrics, Reading, Recorder, TargetHealth};
+use telemetry::{Errand, Exchange, Metrics, PurgeKind, Reading, Recorder, TargetHealth};
 
 /// Samples by name and labels as written, after every rule of the format below held.
 #[derive(Debug)]
@@ -243,6 +243,34 @@ fn gauges_are_asked_when_rendered() {
         assert_eq!(exposition.get(&format!("fleetfoot_{series}")), value, "{series}");
     }
     assert!(!exposition.0.contains_key("fleetfoot_fills_total"), "nobody told where to read it");
+}
+
+#[test]
+fn what_was_forgotten_and_fetched_by_ourselves_is_counted() {
+    let metrics = Metrics::new(1);
+    let recorder = Recorder::new(Arc::clone(&metrics), 0, plan::AccessLog::Off);
+    metrics.purged(PurgeKind::Tag, false);
+    recorder.purged(PurgeKind::Tag, true);
+    recorder.purged(PurgeKind::Tag, true);
+    metrics.purged(PurgeKind::Everything, false);
+    metrics.errand(Errand::Refresh);
+    recorder.errand(Errand::Warm);
+
+    let exposition = Exposition::parse(&metrics.render());
+    for (series, value) in [
+        ("purges_total{scope=\"tag\",mode=\"hard\"}", 1.0),
+        ("purges_total{scope=\"tag\",mode=\"soft\"}", 2.0),
+        ("purges_total{scope=\"everything\",mode=\"hard\"}", 1.0),
+        ("purges_total{scope=\"url\",mode=\"soft\"}", 0.0),
+        ("purges_total{scope=\"prefix\",mode=\"hard\"}", 0.0),
+        ("purges_total{scope=\"host\",mode=\"hard\"}", 0.0),
+        ("errands_total{purpose=\"refresh\"}", 1.0),
+        ("errands_total{purpose=\"warm\"}", 1.0),
+        ("errands_total{purpose=\"explain\"}", 0.0),
+        ("requests_total{cache=\"miss\"}", 0.0),
+    ] {
+        assert_eq!(exposition.get(&format!("fleetfoot_{series}")), value, "{series}");
+    }
 }
 
 #[test]

@@ -24,7 +24,8 @@ pub struct Stored {
     pub tags: Vec<String>,
     /// Roughly how often it was used.
     pub hits: u32,
-    /// How fresh it is, in figures: `age 3 = 1 (on arrival) + 2 (in the cache); lifetime 5 from max-age; fresh for 2 s`.
+    /// How fresh it is, in figures: `age 3 = 1 (Age/apparent) + 2 resident; lifetime 5 from max-age
+    /// (RFC 9111 §5.2.2.1); fresh for 2 s`. What it had on arrival is the larger of `Age` and the time since `Date` (§4.2.3).
     pub arithmetic: String,
     /// What a cache does with it for this request, in a sentence that names the rule.
     pub verdict: String,
@@ -75,11 +76,10 @@ fn arithmetic(entry: &Entry, look: &Look<'_>, now: Timestamp) -> String {
     } else {
         format!("stale for {} s", fresh_for.unsigned_abs())
     };
+    let resident = age.saturating_sub(on_arrival);
+    let lifetime = terms.lifetime().as_secs();
     format!(
-        "age {age} = {on_arrival} (on arrival: Age, or Date against our clock; RFC 9111 §4.2.3) + {} (in the cache); \
-         lifetime {} from {from}; {left}",
-        age.saturating_sub(on_arrival),
-        terms.lifetime().as_secs(),
+        "age {age} = {on_arrival} (Age/apparent) + {resident} resident; lifetime {lifetime} from {from}; {left}"
     )
 }
 

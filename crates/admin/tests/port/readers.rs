@@ -1,70 +1,11 @@
-//! The admin port over a real socket: raw bytes in, raw bytes out.
+//! What needs no token: life, readiness, metrics; and what holds for every connection.
 
-#![allow(clippy::unwrap_used)] // helpers of tests, which the lint takes for the program
-
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-
-use admin::{Admin, Check, Readiness, serve};
-use telemetry::Metrics;
+use admin::Check;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Longer than anything here takes, shorter than anybody waits.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-struct Running {
-    address: SocketAddr,
-    readiness: Arc<Readiness>,
-    stop: oneshot::Sender<()>,
-    server: JoinHandle<()>,
-}
-
-async fn start() -> Running {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let readiness = Readiness::new();
-    let state = Admin { metrics: Metrics::new(1), readiness: Arc::clone(&readiness) };
-    let (stop, stopped) = oneshot::channel::<()>();
-    let server = tokio::spawn(serve(listener, state, async move {
-        let _ = stopped.await;
-    }));
-    Running { address, readiness, stop, server }
-}
-
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Answer {
-    fn json(&self) -> serde_json::Value {
-        assert!(self.head.contains("content-type: application/json"), "{}", self.head);
-        serde_json::from_str(&self.body).unwrap()
-    }
-}
-
-impl Running {
-    async fn send(&self, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(bytes).await.unwrap();
-        let mut answer = Vec::new();
-        timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection is closed").unwrap();
-        String::from_utf8(answer).unwrap()
-    }
-
-    async fn ask(&self, method: &str, target: &str) -> Answer {
-        let text = self.send(format!("{method} {target} HTTP/1.1\r\nHost: admin\r\n\r\n").as_bytes()).await;
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
-    }
-}
+use crate::running::{PATIENCE, start};
 
 #[tokio::test]
 async fn lives_and_shows_what_there_is() {
