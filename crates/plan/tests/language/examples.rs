@@ -79,10 +79,9 @@ fn the_sections_of_the_reference_compile() {
         let example = section.example;
         let text = match section.path {
             "" => format!("{SOURCES}{example}\n"),
-            "listen" | "limits" => around("", example),
+            "listen" | "limits" | "disk" => around("", example),
             "listen.tls" => format!("{SOURCES}{ROUTES}listen: {{ https: 0, {example} }}\n"),
             "secret" => around("listen", &format!("admin: 9090\n{example}")),
-            "disk" => around("", example),
             "sources.<name>" => format!("sources:\n  {example}\nroutes: [{{ match: /, proxy: api }}]\n"),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
             "policies.<name>.cache" | "policies.<name>.signed" => around("policies.<name>", example),
