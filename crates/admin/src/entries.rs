@@ -99,6 +99,16 @@ fn row(mut listed: Listed) -> Value {
             "…".clone_into(value);
         }
     }
+    for piece in &mut listed.also {
+        // As the cache writes what is in a key: `authorization: …`, `lines of cookie: …`, `cookie id: …`.
+        if let Some((name, _)) = piece.split_once(": ")
+            && SECRET.iter().any(|secret| name.split(' ').any(|word| word.eq_ignore_ascii_case(secret)))
+        {
+            *piece = format!("{name}: …");
+        }
+    }
+    // What the cache files groups under for itself; they stand there as plain tags too.
+    listed.tags.retain(|tag| !tag.contains(char::is_control));
     serde_json::to_value(listed).unwrap_or_default()
 }
 
@@ -111,18 +121,21 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let listed = Listed {
             url: "http://a.test/".to_owned(),
-            also: Vec::new(),
+            also: ["authorization: Bearer 5EC4E7", "cookie id: 5EC4E7", "lines of cookie: 5EC4E7", "x-a: 1"]
+                .map(str::to_owned)
+                .to_vec(),
             vary: vec![pair("Cookie", "5EC4E7"), pair("accept", "*/*")],
             status: 200,
             length: 0,
             age: 0,
             fresh_for: 0,
             hits: 0,
-            tags: Vec::new(),
+            tags: vec!["news".to_owned(), "\u{1}a.test\u{1}news".to_owned()],
             fields: vec![pair("set-cookie", "id=5EC4E7"), pair("etag", "\"1\"")],
         };
         let shown = row(listed).to_string();
         assert!(!shown.contains("5EC4E7"), "{shown}");
-        assert!(shown.contains("*/*") && shown.contains("etag"), "{shown}");
+        assert!(shown.contains("*/*") && shown.contains("etag") && shown.contains("x-a: 1"), "{shown}");
+        assert!(shown.contains(r#""tags":["news"]"#), "{shown}");
     }
 }

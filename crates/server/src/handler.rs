@@ -112,6 +112,10 @@ impl Handler for Core {
             }
             Err(error) => Walked::failed(error),
         };
+        // Also where the longer way was taken, over HTTP/2 for one: hits would push out what is worth asking about.
+        if walked.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0)) {
+            observed.forget();
+        }
         observed.cache = walked.cache;
         observed.source_time = walked.waited;
         let mut response = match walked.outcome {

@@ -82,6 +82,11 @@ impl Observed {
         self.memory = Some(Memory { id, core, recent: Arc::clone(recent) });
     }
 
+    /// It was a fresh hit, which nobody asks about.
+    pub(crate) fn forget(&mut self) {
+        self.memory = None;
+    }
+
     /// By which id it is remembered.
     pub(crate) fn id(&self) -> Option<&HeaderValue> {
         self.memory.as_ref().map(|memory| &memory.id)

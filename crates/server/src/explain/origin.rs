@@ -68,7 +68,7 @@ pub(super) async fn ask(
         fields: decisive(&fields),
         lifetime: lifetime.map(|(terms, from)| (terms.lifetime().as_secs(), from.word())),
         age: terms.as_ref().ok().map(|terms| terms.age(exchange.received_at)),
-        tags: tags(&fields, policy, &authority),
+        tags: plain_tags(&rules::tags::of(&fields, &policy.tags, &authority)),
     });
     explanation.stored = Some(terms.is_ok());
     explanation.verdict = match &terms {
@@ -87,9 +87,10 @@ pub(super) async fn ask(
     Ok(())
 }
 
-fn tags(fields: &HeaderMap, policy: &CachePolicy, authority: &str) -> Vec<String> {
-    let tags = rules::tags::of(fields, &policy.tags, authority);
-    tags.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+/// One by one, without what the cache files groups under for itself; they stand there as plain tags too.
+pub(super) fn plain_tags(joined: &str) -> Vec<String> {
+    let tags = joined.split('\n').filter(|tag| !tag.is_empty() && !tag.contains(char::is_control));
+    tags.map(str::to_owned).collect()
 }
 
 /// The fields of an answer that caching depends on, without what is a client's secret.

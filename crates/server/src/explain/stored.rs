@@ -7,7 +7,7 @@ use message::{Fields, Timestamp};
 use rules::{Exchange, LifetimeFrom, RequestDirectives, Reuse, Why};
 use serde::Serialize;
 
-use super::origin::decisive;
+use super::origin::{decisive, plain_tags};
 
 /// A stored answer, for people.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +49,7 @@ impl Stored {
             variant: entry
                 .variant()
                 .map_or_else(Vec::new, |variant| variant.names.iter().map(selecting).collect()),
-            tags: entry.tags().split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+            tags: plain_tags(entry.tags()),
             hits: entry.hits(),
             arithmetic: arithmetic(entry, look, now),
             verdict: verdict(entry, look, now),
