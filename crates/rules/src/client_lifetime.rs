@@ -15,13 +15,9 @@ use crate::{ResponseDirectives, list, seconds};
 /// Clients count `Age` (RFC 9111 §4.2.3), so what is written is `age` and what they may have on top. An answer that
 /// allows them less already keeps that; one that says nothing is told, as they would guess otherwise (§4.2.2).
 pub fn cut(fields: &mut HeaderMap, most: Duration, age: u32, fresh_for: i64) {
+    let Some(cut) = Cut::of(fields, most) else { return };
+    let max_age = cut.max_age(age, fresh_for);
     let directives = ResponseDirectives::of(fields, &[]);
-    if directives.no_store || directives.always_validate() {
-        return;
-    }
-    let left = most.as_secs().min(u64::try_from(fresh_for).unwrap_or(0));
-    let allowed = seconds::clamp(u64::from(age).saturating_add(left));
-    let max_age = stated(fields, &directives).map_or(allowed, |stated| stated.min(allowed));
     // What we read as 0 may be contradictions, which clients read in ways of their own.
     let is_said = max_age > 0
         && directives.max_age == Some(max_age)
@@ -31,9 +27,37 @@ pub fn cut(fields: &mut HeaderMap, most: Duration, age: u32, fresh_for: i64) {
         return;
     }
     fields.remove(EXPIRES);
-    let line = with_max_age(fields, max_age);
+    let mut line = cut.line;
+    line.extend_from_slice(itoa::Buffer::new().format(max_age).as_bytes());
     if let Ok(value) = HeaderValue::from_bytes(&line) {
         fields.insert(CACHE_CONTROL, value);
+    }
+}
+
+/// All of [`cut`] that does not depend on the age: for whoever sends one answer many times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// `Cache-Control` in one line, without the lifetimes it had, up to the number of `max-age`, which comes last.
+    pub line: Vec<u8>,
+    stated: Option<u32>,
+    most: Duration,
+}
+
+impl Cut {
+    /// `None`: clients may not keep the answer anyway.
+    pub fn of(fields: &HeaderMap, most: Duration) -> Option<Self> {
+        let directives = ResponseDirectives::of(fields, &[]);
+        if directives.no_store || directives.always_validate() {
+            return None;
+        }
+        Some(Cut { line: line(fields), stated: stated(fields, &directives), most })
+    }
+
+    /// The number of `max-age`; see [`cut`].
+    pub fn max_age(&self, age: u32, fresh_for: i64) -> u32 {
+        let left = self.most.as_secs().min(u64::try_from(fresh_for).unwrap_or(0));
+        let allowed = seconds::clamp(u64::from(age).saturating_add(left));
+        self.stated.map_or(allowed, |stated| stated.min(allowed))
     }
 }
 
@@ -49,8 +73,7 @@ fn stated(fields: &HeaderMap, directives: &ResponseDirectives) -> Option<u32> {
     })
 }
 
-/// All of `Cache-Control` in one line, with this `max-age` for whatever lifetimes it had.
-fn with_max_age(fields: &HeaderMap, max_age: u32) -> Vec<u8> {
+fn line(fields: &HeaderMap) -> Vec<u8> {
     let mut line = Vec::new();
     let members = fields.get_all(CACHE_CONTROL).iter().flat_map(|line| list::members(line.as_bytes()));
     for member in members.filter(|member| !is_lifetime(member)) {
@@ -58,7 +81,6 @@ fn with_max_age(fields: &HeaderMap, max_age: u32) -> Vec<u8> {
         line.extend_from_slice(b", ");
     }
     line.extend_from_slice(b"max-age=");
-    line.extend_from_slice(itoa::Buffer::new().format(max_age).as_bytes());
     line
 }
 
