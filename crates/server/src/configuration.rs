@@ -37,6 +37,8 @@ pub enum StartError {
     Prepare(Error),
     /// The certificate or key could not be used.
     Tls(listener::TlsError),
+    /// The disk tier could not be opened.
+    Disk(disk::Error),
     /// The system refused something else: threads, signals.
     System(&'static str, std::io::Error),
 }
@@ -65,6 +67,7 @@ impl std::fmt::Display for StartError {
             }
             StartError::Prepare(error) => write!(f, "{error}"),
             StartError::Tls(error) => write!(f, "{error}"),
+            StartError::Disk(error) => write!(f, "{error}"),
             StartError::System(what, error) => write!(f, "{what}: {error}"),
         }
     }

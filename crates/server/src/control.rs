@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use admin::{Access, Admin, Check, Readiness};
 use cache::{Store, Tags};
+use disk::Disk;
 use listener::{Acceptor, Gate};
 use message::Clock;
 use plan::Plan;
@@ -18,6 +19,7 @@ use tokio::task::{AbortHandle, spawn_local};
 use crate::backstage::Backstage;
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
+use crate::disk_tier;
 use crate::open_files;
 use crate::recent::Recent;
 use crate::running::Running;
@@ -87,6 +89,8 @@ struct Control<'a> {
     shared: Shared,
     cores: Vec<Core>,
     sockets: Sockets,
+    /// What lies behind the memory.
+    disk: Option<Arc<Disk>>,
     readiness: Arc<Readiness>,
     admin: Option<SocketAddr>,
     /// Who may control the cache; `None`: there is no admin port.
@@ -105,8 +109,9 @@ impl<'a> Control<'a> {
         announce: Announce<'a>,
     ) -> Result<Self, StartError> {
         let admin = plan.listen.admin;
+        let (store, disk) = disk_tier::open(&plan)?;
         let shared = Shared {
-            store: Store::new(plan.memory),
+            store,
             gate: Gate::new(),
             metrics: Metrics::new(plan.cores),
             recent: Arc::new(Recent::new(plan.cores)),
@@ -125,6 +130,7 @@ impl<'a> Control<'a> {
             shared,
             cores,
             sockets,
+            disk,
             readiness: Readiness::new(),
             admin,
             access: None,
@@ -167,6 +173,9 @@ impl<'a> Control<'a> {
         tie(Reading::Compressed, |store| store.counters.encoded_answers());
         let swept = Arc::clone(&self.swept);
         metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));
+        if let Some(disk) = &self.disk {
+            disk_tier::tie(disk, metrics);
+        }
         let gate = Arc::clone(&self.shared.gate);
         metrics.read_from(Reading::OpenConnections, move || gate.open() as u64);
         let counters: Vec<_> = self.cores.iter().map(|core| Arc::clone(&core.counters)).collect();
@@ -246,6 +255,9 @@ impl<'a> Control<'a> {
             _ = signals.interrupt.recv() => {}
         }
         self.shared.metrics.access_log().flush();
+        if let Some(disk) = &self.disk {
+            disk_tier::close(disk);
+        }
     }
 
     /// Reads the configuration again. A wrong one changes nothing and says why.
@@ -271,6 +283,10 @@ impl<'a> Control<'a> {
         }
         if plan.listen.admin != self.admin {
             tracing::warn!("`listen.admin` changes only with a restart");
+        }
+        if plan.disk != before.plan.disk {
+            tracing::warn!("`disk` changes only with a restart");
+            plan.disk.clone_from(&before.plan.disk);
         }
         if plan.limits.connections != before.plan.limits.connections {
             open_files::compare(plan.limits.connections);

@@ -11,6 +11,7 @@ mod backstage;
 mod configuration;
 mod control;
 mod core;
+mod disk_tier;
 mod errand;
 mod explain;
 mod handler;

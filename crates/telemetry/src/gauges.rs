@@ -36,13 +36,33 @@ pub enum Reading {
     Swept,
     /// Stored answers compressed, since the start.
     Compressed,
+    /// Answers on disk now.
+    DiskRecords,
+    /// Bytes on disk now.
+    DiskBytes,
+    /// Bytes that may be on disk.
+    DiskCapacity,
+    /// Answers found on disk, since the start.
+    DiskHits,
+    /// Answers looked for on disk in vain, since the start.
+    DiskMisses,
+    /// Answers written to disk, since the start.
+    DiskWrites,
+    /// Answers not written: too many waiting, too large, or writing failed, since the start.
+    DiskDropped,
+    /// Answers pushed out of the disk to make room, since the start.
+    DiskEvicted,
+    /// What on disk did not match its checksum, since the start.
+    DiskCorrupt,
+    /// What the system refused on disk, since the start.
+    DiskErrors,
     /// Client connections open now.
     OpenConnections,
 }
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 14] = [
+    pub const ALL: [Reading; 24] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -56,6 +76,16 @@ impl Reading {
         Reading::TagBytes,
         Reading::Swept,
         Reading::Compressed,
+        Reading::DiskRecords,
+        Reading::DiskBytes,
+        Reading::DiskCapacity,
+        Reading::DiskHits,
+        Reading::DiskMisses,
+        Reading::DiskWrites,
+        Reading::DiskDropped,
+        Reading::DiskEvicted,
+        Reading::DiskCorrupt,
+        Reading::DiskErrors,
         Reading::OpenConnections,
     ];
 }

@@ -292,6 +292,29 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::Compressed => {
             (MetricType::Counter, figure("compressed", "Stored answers compressed for those who accept it"))
         }
+        Reading::DiskRecords => (MetricType::Gauge, figure("disk_records", "Answers on disk now")),
+        Reading::DiskBytes => (MetricType::Gauge, bytes("disk", "Space taken on disk")),
+        Reading::DiskCapacity => {
+            (MetricType::Gauge, bytes("disk_capacity", "Space that may be taken on disk"))
+        }
+        Reading::DiskHits => (MetricType::Counter, figure("disk_hits", "Answers found on disk")),
+        Reading::DiskMisses => {
+            (MetricType::Counter, figure("disk_misses", "Answers looked for on disk in vain"))
+        }
+        Reading::DiskWrites => (MetricType::Counter, figure("disk_writes", "Answers written to disk")),
+        Reading::DiskDropped => (
+            MetricType::Counter,
+            figure("disk_dropped", "Answers not written: too many waiting, too large, or writing failed"),
+        ),
+        Reading::DiskEvicted => {
+            (MetricType::Counter, figure("disk_evicted", "Answers pushed out of the disk to make room"))
+        }
+        Reading::DiskCorrupt => {
+            (MetricType::Counter, figure("disk_corrupt", "What on disk did not match its checksum"))
+        }
+        Reading::DiskErrors => {
+            (MetricType::Counter, figure("disk_errors", "What the system refused on disk"))
+        }
         Reading::OpenConnections => {
             (MetricType::Gauge, figure("open_connections", "Client connections open now"))
         }
