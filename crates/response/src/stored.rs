@@ -134,8 +134,56 @@ fn text(text: String) -> HeaderValue {
 mod tests {
     use http::header::{IF_NONE_MATCH, SET_COOKIE};
     use message::{Fields, Scheme};
+    use plan::StatusForm;
 
     use super::*;
+
+    #[test]
+    fn a_fresh_hit_is_its_head_its_age_and_what_the_cache_did() {
+        let id = HeaderValue::from_static("KUL-5a71ba6a");
+        for (form, expected) in [
+            (StatusForm::Field, "cache-status: fleetfoot; hit; ttl=30\r\n"),
+            (StatusForm::Word, "cache-status: hit\r\ncache-id: KUL-5a71ba6a\r\n"),
+            (StatusForm::Off, ""),
+        ] {
+            let mut out = b"before".to_vec();
+            let saying = Saying { form, id: &id };
+            write_fresh_head(b"HTTP/1.1 200 OK\r\n", 7, &CacheStatus::hit(30), saying, &mut out);
+            let head = String::from_utf8(out).unwrap();
+            assert_eq!(head, format!("beforeHTTP/1.1 200 OK\r\nage: 7\r\n{expected}"));
+        }
+    }
+
+    /// What a client of an encoded form has and asks for is that form.
+    #[test]
+    fn an_encoded_form_is_confirmed_and_cut_as_one_of_its_own() {
+        let body = Bytes::from_static(b"encoded");
+        let mut whole = HeaderMap::new();
+        whole.insert("etag", HeaderValue::from_static("\"1\""));
+        crate::negotiate(&mut whole);
+        let encoded = crate::encoded_fields(&whole, rules::Encoding::Gzip);
+        let answer = |lines: &[(&'static str, &'static str)]| {
+            let asked: HeaderMap = lines
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+                .collect();
+            let request = RequestView {
+                method: &Method::GET,
+                scheme: Scheme::Http,
+                authority: "a.example",
+                target: "/",
+                fields: Fields::Map(&asked),
+            };
+            from_stored(&request, StatusCode::OK, encoded.clone(), &body, 0)
+        };
+        let confirmed = answer(&[("if-none-match", "\"1-gzip\"")]);
+        assert_eq!(confirmed.status, StatusCode::NOT_MODIFIED);
+        assert_eq!(confirmed.fields["vary"], "accept-encoding");
+        assert!(!confirmed.fields.contains_key(CONTENT_ENCODING));
+        assert_eq!(answer(&[("if-none-match", "\"1\"")]).status, StatusCode::OK);
+        let with_other_tag = answer(&[("range", "bytes=0-1"), ("if-range", "\"1\"")]);
+        assert_eq!(with_other_tag.status, StatusCode::OK);
+    }
 
     #[test]
     fn a_304_says_all_but_what_describes_the_content() {
