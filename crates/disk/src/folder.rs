@@ -33,7 +33,7 @@ const MAGIC: [u8; 8] = *b"ffdisk01";
 /// A folder that this process alone has open.
 pub(crate) struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: File,
     /// The secret of its checksums.
     pub(crate) secret: Secret,
 }
@@ -54,7 +54,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(Error::io("lock", &lock_path)(source)),
         }
-        let mut folder = Folder { path: path.to_owned(), _lock: lock, secret: Secret(0) };
+        let mut folder = Folder { path: path.to_owned(), lock, secret: Secret(0) };
         if let Some(secret) = folder.identity() {
             folder.secret = secret;
         } else {
@@ -124,6 +124,13 @@ impl Folder {
         bytes.extend_from_slice(&self.secret.0.to_le_bytes());
         bytes.extend_from_slice(&self.secret.of(&bytes).to_le_bytes());
         replace(&self.path.join(IDENTITY_NEW), &self.path.join(IDENTITY), &bytes).map(drop)
+    }
+}
+
+impl Drop for Folder {
+    /// Closing alone is not enough: a process that is being started holds a copy until it is what it is to be.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
     }
 }
 

@@ -42,7 +42,13 @@ pub(crate) type Ticket = u64;
 pub(crate) struct Shard {
     slots: HashMap<u64, Slot, BuildHasherDefault<AsItIs>>,
     /// The newest operation on a key that waits to be written.
-    pending: HashMap<u64, Ticket, BuildHasherDefault<AsItIs>>,
+    pending: HashMap<u64, Pending, BuildHasherDefault<AsItIs>>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    ticket: Ticket,
+    removal: bool,
 }
 
 /// Hashes of keys are hashes already: seeded with the folder's secret.
@@ -102,41 +108,59 @@ impl Index {
         found
     }
 
-    /// Forgets what is known of a key because of a new operation on it, which `hand_in` puts in the queue under the
-    /// same lock: so the queue has the operations of a key in the order of their tickets. Also when it was not taken,
-    /// nothing that waited before is found later.
-    pub(crate) fn supersede(&self, hash: u64, hand_in: impl FnOnce(Known, Ticket) -> bool) -> Known {
+    /// Forgets what is known of a key because of a new operation on it. `store` and `remove` put it in the queue under
+    /// the same lock, so the queue has the operations of a key in the order of their tickets. A removal is only asked
+    /// for if nothing is stored and there is something to hide, so that repeated ones do not pile up. Also when the
+    /// queue takes neither, nothing that waited before is found later. Tells whether the key had something.
+    pub(crate) fn supersede(
+        &self,
+        hash: u64,
+        store: impl FnOnce(Ticket) -> bool,
+        remove: impl FnOnce(Ticket) -> bool,
+    ) -> bool {
         let mut shard = self.shard(hash);
-        let known = Known {
-            stored: self.take(&mut shard, hash).is_some(),
-            pending: shard.pending.contains_key(&hash),
-        };
+        let stored = self.take(&mut shard, hash).is_some();
+        let waits = shard.pending.get(&hash).is_some_and(|pending| !pending.removal);
         let ticket = 1 + self.tickets.fetch_add(1, Relaxed);
-        if hand_in(known, ticket) {
-            shard.pending.insert(hash, ticket);
-        } else {
-            shard.pending.remove(&hash);
+        if store(ticket) {
+            shard.pending.insert(hash, Pending { ticket, removal: false });
+        } else if stored || waits {
+            if remove(ticket) {
+                shard.pending.insert(hash, Pending { ticket, removal: true });
+            } else {
+                shard.pending.remove(&hash);
+            }
         }
-        known
+        stored || waits
     }
 
     /// Whether the operation is still the newest of its key.
     pub(crate) fn wanted(&self, hash: u64, ticket: Ticket) -> bool {
-        self.shard(hash).pending.get(&hash) == Some(&ticket)
+        self.shard(hash).pending.get(&hash).is_some_and(|pending| pending.ticket == ticket)
+    }
+
+    /// The record that waits is not going to be written; a removal waits in its place. Tells whether one did wait.
+    pub(crate) fn turn_into_removal(&self, hash: u64, ticket: Ticket) -> bool {
+        let mut shard = self.shard(hash);
+        let pending =
+            shard.pending.get_mut(&hash).filter(|pending| pending.ticket == ticket && !pending.removal);
+        let waits = pending.is_some();
+        if let Some(pending) = pending {
+            pending.removal = true;
+        }
+        waits
     }
 
     /// The operation is done: its record, if it wrote one, can be found from now on, unless a newer one waits.
-    /// Tells whether it was the newest.
-    pub(crate) fn publish(&self, hash: u64, ticket: Ticket, slot: Option<Slot>) -> bool {
+    pub(crate) fn publish(&self, hash: u64, ticket: Ticket, slot: Option<Slot>) {
         let mut shard = self.shard(hash);
-        let newest = shard.pending.get(&hash) == Some(&ticket);
+        let newest = shard.pending.get(&hash).is_some_and(|pending| pending.ticket == ticket);
         if newest {
             shard.pending.remove(&hash);
             if let Some(slot) = slot {
                 self.put(&mut shard, hash, slot);
             }
         }
-        newest
     }
 
     /// A record was written again elsewhere.
@@ -204,20 +228,6 @@ impl Index {
     }
 }
 
-/// What was there when a newer operation came.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) stored: bool,
-    pub(crate) pending: bool,
-}
-
-impl Known {
-    /// Whether there is something on disk, or on its way there, that must not be found any more.
-    pub(crate) fn any(self) -> bool {
-        self.stored || self.pending
-    }
-}
-
 /// A panic elsewhere leaves these maps whole: every change is one call.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -236,10 +246,11 @@ mod tests {
         let index = Index::new();
         let mut tickets = Vec::new();
         for _ in 0..2 {
-            index.supersede(7, |_, ticket| {
+            let store = |ticket| {
                 tickets.push(ticket);
                 true
-            });
+            };
+            index.supersede(7, store, |_| false);
         }
         assert!(!index.wanted(7, tickets[0]));
         index.publish(7, tickets[0], Some(slot(1)));
@@ -253,8 +264,8 @@ mod tests {
     fn what_is_replaced_is_gone_at_once() {
         let index = Index::new();
         index.recover(7, Some(slot(1)));
-        let known = index.supersede(7, |_, _| false);
-        assert!(known.stored && !known.pending);
+        assert!(index.supersede(7, |_| false, |_| true));
+        assert!(!index.supersede(7, |_| false, |_| panic!("a removal waits already")));
         assert!(index.find(7).is_none());
         assert_eq!(index.records(), 0);
     }

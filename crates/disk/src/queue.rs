@@ -11,7 +11,7 @@ use crate::index::{Ticket, lock};
 /// One thing to write.
 pub(crate) enum Operation {
     /// A record.
-    Store(Incoming),
+    Store(Box<Incoming>),
     /// Nothing older may be found after a restart.
     Remove { hash: u64, ticket: Ticket },
     /// Everything written so far goes.
@@ -40,7 +40,6 @@ impl Operation {
     fn cost(&self) -> usize {
         match self {
             Operation::Store(incoming) => incoming.cost(),
-            // As many as there are keys to remove, which the index bounds.
             Operation::Remove { .. } | Operation::Clear => 0,
         }
     }
@@ -57,6 +56,8 @@ pub(crate) struct Queue {
 struct State {
     operations: VecDeque<Operation>,
     bytes: usize,
+    /// Removals among the operations.
+    removals: usize,
     /// Bytes taken out and not yet written.
     taken: usize,
     /// Whether the writer is at work on what it took.
@@ -69,7 +70,7 @@ struct State {
 
 impl State {
     fn settled(&self) -> bool {
-        self.done || (self.operations.is_empty() && !self.working)
+        self.done || (!self.working && (self.paused.is_some() || self.operations.is_empty()))
     }
 }
 
@@ -97,17 +98,22 @@ impl Queue {
     }
 
     /// Takes an operation, or gives it back: full, paused or closed. One record larger than the whole queue is taken
-    /// by an empty queue. Removals are always taken.
+    /// by an empty queue. Removals have a bound of their own, and are also taken when it is paused.
     pub(crate) fn push(&self, operation: Operation) -> bool {
+        /// 24 bytes each.
+        const REMOVALS: usize = 1 << 20;
+        let removal = matches!(operation, Operation::Remove { .. });
         let cost = operation.cost();
         let mut state = lock(&self.state);
         let waiting = state.bytes + state.taken;
-        let full = cost > 0 && waiting > 0 && waiting + cost > self.most;
+        let full = (cost > 0 && waiting > 0 && waiting + cost > self.most)
+            || (removal && state.removals >= REMOVALS);
         let paused = cost > 0 && state.paused.is_some();
         if full || paused || state.end != End::NotYet {
             return false;
         }
         state.bytes += cost;
+        state.removals += usize::from(removal);
         state.operations.push_back(operation);
         drop(state);
         self.changed.notify_all();
@@ -153,15 +159,25 @@ impl Queue {
             let cost = operation.cost();
             state.bytes -= cost;
             state.taken += cost;
+            state.removals -= usize::from(matches!(operation, Operation::Remove { .. }));
             operations.push(operation);
         }
         state.working = true;
         Work::Write(operations, std::mem::take(&mut state.sync_journal))
     }
 
-    /// Takes no more records for a while, and gives none out.
-    pub(crate) fn pause(&self, pause: Duration) {
-        lock(&self.state).paused = Some(Instant::now() + pause);
+    /// Takes no more records for a while, and gives none out. Those that wait are given back: kept, they would hold
+    /// their memory as long as the disk fails.
+    pub(crate) fn pause(&self, pause: Duration) -> Vec<Operation> {
+        let mut state = lock(&self.state);
+        state.paused = Some(Instant::now() + pause);
+        state.bytes = 0;
+        let operations = std::mem::take(&mut state.operations);
+        let (records, rest) = operations
+            .into_iter()
+            .partition::<Vec<_>, _>(|operation| matches!(operation, Operation::Store(_)));
+        state.operations = rest.into();
+        records
     }
 
     /// Whether it is paused.
@@ -191,7 +207,7 @@ impl Queue {
         state.done && state.operations.is_empty()
     }
 
-    /// Waits until what was handed in is written, or is not going to be.
+    /// Waits until what was handed in is written, or is not going to be for a while.
     pub(crate) fn settle(&self, limit: Duration) -> bool {
         let state = lock(&self.state);
         let busy = |state: &mut State| !state.settled();

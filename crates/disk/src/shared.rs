@@ -56,8 +56,9 @@ impl Shared {
     /// A record is not what was written: it is not found any more, nor after the next start.
     pub(crate) fn condemn(&self, hash: u64, place: Place) {
         count(&self.counters.corrupt);
-        if self.index.forget(hash, place) {
-            self.index.supersede(hash, |_, ticket| self.queue.push(Operation::Remove { hash, ticket }));
+        if self.index.current(hash, place).is_some() {
+            let remove = |ticket| self.queue.push(Operation::Remove { hash, ticket });
+            self.index.supersede(hash, |_| false, remove);
         }
     }
 

@@ -118,9 +118,9 @@ impl Writer {
         }
         if outcome.and_then(|()| self.flush()).is_err() {
             count(&self.shared.counters.errors);
-            self.shared.queue.pause(self.shared.settings.pause);
+            let waiting = self.shared.queue.pause(self.shared.settings.pause);
             self.abandon();
-            operations.for_each(|operation| self.drop_operation(&operation));
+            operations.chain(waiting).for_each(|operation| self.drop_operation(&operation));
         }
     }
 
@@ -254,7 +254,7 @@ impl Writer {
         let Some(active) = self.active.take() else { return };
         for staged in &active.staged {
             if let From::Queue(ticket) = staged.from {
-                self.forsake(staged.hash, ticket);
+                self.forsake(staged.hash, ticket, staged.slot.is_some());
             }
         }
         let number = active.segment.number;
@@ -267,18 +267,29 @@ impl Writer {
     }
 
     fn drop_operation(&self, operation: &Operation) {
-        let (hash, ticket) = match operation {
-            Operation::Store(incoming) => (incoming.hash, incoming.ticket),
-            Operation::Remove { hash, ticket } => (*hash, *ticket),
-            Operation::Clear => return,
-        };
-        self.forsake(hash, ticket);
+        match operation {
+            Operation::Store(incoming) => self.forsake(incoming.hash, incoming.ticket, true),
+            Operation::Remove { hash, ticket } => self.forsake(*hash, *ticket, false),
+            Operation::Clear => {}
+        }
     }
 
-    /// The operation is not going to be written.
-    fn forsake(&self, hash: u64, ticket: Ticket) {
-        if self.shared.index.publish(hash, ticket, None) {
+    /// The operation is not going to be written. What stands on disk from before is to go all the same, when writing
+    /// is on again.
+    fn forsake(&self, hash: u64, ticket: Ticket, record: bool) {
+        let newest = if record {
+            self.shared.index.turn_into_removal(hash, ticket)
+        } else {
+            self.shared.index.wanted(hash, ticket)
+        };
+        if !newest {
+            return;
+        }
+        if record {
             count(&self.shared.counters.dropped);
+        }
+        if !self.shared.queue.push(Operation::Remove { hash, ticket }) {
+            self.shared.index.publish(hash, ticket, None);
         }
     }
 

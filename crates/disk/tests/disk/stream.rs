@@ -42,6 +42,7 @@ fn what_is_too_large_is_dropped_and_what_it_replaces_is_gone() {
     assert!(!disk.insert(bytes(1, (64 << 10) + 1), Bytes::new(), Bytes::new(), 1));
     assert!(!disk.insert(key(2), bytes(1, (1 << 20) + 1), Bytes::new(), 1));
     assert_eq!(disk.figures().dropped, 3);
+    assert!(disk.settle(LONG));
     drop(disk);
     let disk = Disk::open(temporary.path(), 8 << 20).unwrap();
     assert_eq!(wait(version(&disk, 1)), None);
