@@ -35,7 +35,7 @@ const IN_FORCE: Duration = Duration::from_millis(50);
 const P99: Duration = Duration::from_millis(2);
 
 const KEYS: &str = "fleetfoot_cache_keys";
-const TAG_BYTES: &str = "fleetfoot_cache_tag_bytes";
+const TAG_BYTES: &str = "fleetfoot_cache_tags_bytes";
 
 /// When what happened.
 struct Purged {

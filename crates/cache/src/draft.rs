@@ -1,15 +1,18 @@
 //! Drafting: an answer from the origin → what of it is stored, and on which terms. Called by fills for new answers, and by
 //! renewals for those that a 304 brought up to date.
 
-use http::header::HeaderMap;
+use http::header::{HeaderMap, HeaderName};
 use message::Body;
-use plan::CachePolicy;
+use plan::{CachePolicy, StatusForm};
 use response::ClientLifetime;
 use rules::{Exchange, NotStored, ResponseDirectives, Terms};
 
 use crate::entry::{Draft, Variant};
 use crate::keyed_fields::KeyedFields;
 use crate::tags::Tags;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 /// What a draft depends on besides the answer.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,11 @@ impl Drafting<'_> {
         let directives = ResponseDirectives::of(exchange.response, &rules.targeted);
         let mut fields = rules::storable_fields(exchange.response, &directives, rules.store_set_cookie);
         strip_tags(&mut fields, self.policy);
+        // It is of one exchange; and beside a word of ours the words of caches before us would have no place.
+        fields.remove(X_REQUEST_ID);
+        if self.policy.status_form != StatusForm::Field {
+            fields.remove(CACHE_STATUS);
+        }
         let personal = self.user.is_some();
         let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });
         let client_lifetime = client_lifetime(&mut fields, self.policy);

@@ -310,7 +310,8 @@ impl Entry {
         let more = self.more.as_ref().map_or(0, |more| {
             let variant = more.variant.as_ref().map_or(0, |v| v.selecting.len() + 64 * v.names.len());
             let encoded: usize = more.encoded.iter().map(|form| form.head.len() + form.body.len() + 64).sum();
-            size_of::<More>() + variant + more.tags.joined().len() + encoded
+            let lifetime = more.client_lifetime.as_ref().map_or(0, ClientLifetime::cost);
+            size_of::<More>() + variant + more.tags.joined().len() + lifetime + encoded
         });
         self.head.len() + self.body.len() + more + OVERHEAD
     }

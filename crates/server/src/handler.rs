@@ -77,7 +77,7 @@ impl Handler for Core {
             method: request.method,
             scheme: request.scheme,
             authority: request.authority,
-            target: request.target,
+            target: admitted.target,
             version: Version::HTTP_11,
             status: entry.status(),
             bytes: content.len() as u64,
