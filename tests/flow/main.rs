@@ -54,6 +54,23 @@ mod cache {
     mod variants;
 }
 
+mod controls {
+    //! What a policy says besides: modes, keys, bypass, compression, and how all that is told.
+    mod bypass;
+    mod client_lifetime;
+    mod compression;
+    mod content_keys;
+    mod early;
+    mod hit_for_miss;
+    mod keys;
+    mod lifetimes;
+    mod modes;
+    mod per;
+    mod query_keys;
+    mod said;
+    mod ways;
+}
+
 mod coalescing;
 
 mod running {

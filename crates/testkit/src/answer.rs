@@ -69,6 +69,13 @@ impl Answer {
         self.cache_status().split(';').any(|part| part.trim() == "hit")
     }
 
+    /// Seconds of freshness left, as `Cache-Status` tells them (RFC 9211 §2.4); negative when stale.
+    pub fn ttl(&self) -> Option<i64> {
+        let status = self.cache_status();
+        let number = status.split(';').find_map(|part| part.trim().strip_prefix("ttl="))?;
+        Some(number.parse().unwrap_or_else(|_| panic!("bad ttl in {self:?}")))
+    }
+
     /// Reads an answer to a request of this method from the bytes so far; `ended`: no more will come.
     pub(crate) fn parse(method: &str, bytes: &[u8], ended: bool) -> Progress {
         let mut at = 0;

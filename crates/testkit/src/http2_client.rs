@@ -66,9 +66,17 @@ impl Http2Client {
 
     /// Sends a request without content, and reads its whole answer.
     pub fn ask(&mut self, request: Request<()>) -> Result<Answer, h2::Error> {
+        self.ask_with(request, b"")
+    }
+
+    /// Sends a request with content, and reads its whole answer.
+    pub fn ask_with(&mut self, request: Request<()>, content: &[u8]) -> Result<Answer, h2::Error> {
         self.runtime.block_on(within(async {
             let mut ready = self.requests.clone().ready().await?;
-            let (response, _up) = ready.send_request(request, true)?;
+            let (response, mut up) = ready.send_request(request, content.is_empty())?;
+            if !content.is_empty() {
+                up.send_data(Bytes::copy_from_slice(content), true)?;
+            }
             let (head, mut down) = response.await?.into_parts();
             let mut answer = answer(&Response::from_parts(head, ()));
             while let Some(data) = down.data().await {

@@ -1,0 +1,144 @@
+//! `client_ttl`: clients keep an answer for so long at most, counted from when they get it; the cache for as long as it
+//! may.
+
+use testkit::{Answer, Gate, Origin, RawClient, Script, http_date, ok};
+
+use super::ways::{Asked, Way, each_way};
+use crate::setup::{cached_with, each, until_taken_up};
+
+/// For how many seconds a client may keep this answer: `max-age` less `Age` (RFC 9111 §4.2).
+fn kept_for(answer: &Answer) -> i64 {
+    assert!(!answer.has("Expires"), "{answer:?}");
+    let directives = answer.joined("Cache-Control");
+    let stated: Vec<i64> = directives
+        .split(',')
+        .filter_map(|directive| directive.trim().strip_prefix("max-age="))
+        .map(|seconds| seconds.parse().expect("a number"))
+        .collect();
+    assert!(!directives.contains("s-maxage"), "{directives}");
+    let [stated] = stated[..] else { panic!("not one max-age in {answer:?}") };
+    stated - i64::try_from(answer.age().unwrap_or(0)).expect("a small age")
+}
+
+/// Asks twice.
+fn twice(way: Way, cache: &str, fields: &str) -> [Answer; 2] {
+    let origin = Origin::start();
+    origin.on("*").reply(ok(fields, "x"));
+    let fleetfoot = cached_with(&origin, cache);
+    [(); 2].map(|()| way.get(&fleetfoot, "/", ""))
+}
+
+#[test]
+fn clients_keep_an_answer_for_client_ttl_whatever_its_age() {
+    let expires = format!("Expires: {}", http_date(3_600));
+    let rows = [
+        "Cache-Control: max-age=600",
+        "Cache-Control: max-age=600\nAge: 100",
+        "Cache-Control: max-age=6000\nAge: 5000",
+        "Cache-Control: public, s-maxage=600, max-age=500",
+        "Cache-Control: s-maxage=600\nAge: 300",
+        "Cache-Control: max-age=31536000, immutable\nAge: 20",
+        "CDN-Cache-Control: max-age=600",
+        &expires,
+        "",
+    ];
+    each_way(|way| {
+        each(rows.map(|row| (row, row)), |_, fields| {
+            for answer in twice(way, "ttl: 10m, client_ttl: 1m", fields) {
+                let kept = kept_for(&answer);
+                assert!((59..=60).contains(&kept), "kept for {kept} s: {answer:?}");
+            }
+        });
+    });
+}
+
+#[test]
+fn never_longer_than_here_nor_than_was_said() {
+    each_way(|way| {
+        for (fields, expected) in [
+            ("Cache-Control: max-age=30", 30),
+            ("Cache-Control: max-age=600\nAge: 570", 30),
+            ("Cache-Control: s-maxage=600, max-age=10", 10),
+            ("Cache-Control: s-maxage=20, max-age=600", 20),
+        ] {
+            for answer in twice(way, "ttl: 10m, client_ttl: 1m", fields) {
+                let kept = kept_for(&answer);
+                assert!((expected - 2..=expected).contains(&kept), "{fields:?}: {kept} s: {answer:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_cache_keeps_it_for_as_long_as_it_may() {
+    each_way(|way| {
+        let [_, hit] = twice(way, "ttl: origin, client_ttl: 1m", "Cache-Control: max-age=600");
+        assert!(hit.ttl().is_some_and(|ttl| ttl >= 595), "{hit:?}");
+    });
+}
+
+#[test]
+fn other_directives_stay() {
+    each_way(|way| {
+        let fields = "Cache-Control: public, max-age=600, must-revalidate, extension=\"a, b\"";
+        for answer in twice(way, "ttl: origin, client_ttl: 1m", fields) {
+            let directives = answer.joined("Cache-Control");
+            for kept in ["public", "must-revalidate", "extension=\"a, b\""] {
+                assert!(directives.contains(kept), "{directives}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_clients_may_not_keep_stays_as_it_is() {
+    each_way(|way| {
+        for directives in ["no-store", "no-cache", "private, no-store", "no-cache, max-age=600"] {
+            let [first, second] =
+                twice(way, "ttl: origin, client_ttl: 1m", &format!("Cache-Control: {directives}"));
+            assert_eq!(first.joined("Cache-Control"), directives);
+            assert_eq!(second.joined("Cache-Control"), directives);
+        }
+    });
+}
+
+#[test]
+fn who_waited_for_anothers_fetch_is_told_the_same() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let gate = Gate::new();
+        let answer = ok("Cache-Control: max-age=600\nAge: 100", "x");
+        origin.on("*").reply(Script::new().wait(&gate).then(answer));
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        let mut leader: RawClient = fleetfoot.connect();
+        leader.send("GET / HTTP/1.1\r\nHost: example.test\r\n\r\n");
+        origin.wait_for(1, "GET /");
+        std::thread::scope(|scope| {
+            let follower = scope.spawn(|| way.get(&fleetfoot, "/", ""));
+            until_taken_up(&fleetfoot);
+            gate.open();
+            for answer in [leader.read_answer(), follower.join().expect("an answer")] {
+                assert!((59..=60).contains(&kept_for(&answer)), "{answer:?}");
+            }
+        });
+    });
+}
+
+#[test]
+fn parts_and_confirmations_tell_the_same() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let fields = "Cache-Control: max-age=600\nAge: 100\nETag: \"one\"";
+        origin.on("*").reply(ok(fields, "0123456789"));
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        way.get(&fleetfoot, "/", "");
+        let part = way.get(&fleetfoot, "/", "Range: bytes=0-1");
+        let confirmed = way.get(&fleetfoot, "/", "If-None-Match: \"one\"");
+        let head = way.ask(&fleetfoot, &Asked { method: "HEAD", ..Asked::get("/", "") });
+        for (answer, status) in [(part, 206), (confirmed, 304), (head, 200)] {
+            assert_eq!(answer.status, status);
+            assert!(answer.is_hit() && (59..=60).contains(&kept_for(&answer)), "{answer:?}");
+        }
+        assert_eq!(origin.requests().len(), 1);
+    });
+}
