@@ -13,6 +13,7 @@ use crate::tags::Tags;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+const CACHE_ID: HeaderName = HeaderName::from_static("cache-id");
 
 /// What a draft depends on besides the answer.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +52,7 @@ impl Drafting<'_> {
         fields.remove(X_REQUEST_ID);
         if self.policy.status_form != StatusForm::Field {
             fields.remove(CACHE_STATUS);
+            fields.remove(CACHE_ID);
         }
         let personal = self.user.is_some();
         let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });

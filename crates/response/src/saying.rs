@@ -35,7 +35,8 @@ impl Saying<'_> {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// Adds it to fields. Ours comes last: each cache on the way adds its own (RFC 9211 §2); a word stands alone.
+    /// Adds it to fields. Ours comes last: each cache on the way adds its own (RFC 9211 §2); a word stands alone, and who
+    /// should not know is not told by caches before us either.
     pub fn add(&self, status: &CacheStatus, fields: &mut HeaderMap) {
         match self.form {
             StatusForm::Field => {
@@ -49,7 +50,10 @@ impl Saying<'_> {
                 fields.insert(CACHE_STATUS, HeaderValue::from_static(status.word()));
                 fields.insert(CACHE_ID, self.id.clone());
             }
-            StatusForm::Off => {}
+            StatusForm::Off => {
+                fields.remove(CACHE_STATUS);
+                fields.remove(CACHE_ID);
+            }
         }
     }
 }
