@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use message::Timestamp;
 use quick_cache::sync::Cache;
@@ -22,6 +23,10 @@ pub struct Memory {
     writing: Mutex<()>,
     evicted: Arc<AtomicU64>,
 }
+
+/// How long a walk works, and rests, in turn.
+const STRETCH: Duration = Duration::from_micros(250);
+const REST: Duration = Duration::from_micros(750);
 
 #[derive(Clone)]
 struct Cost;
@@ -137,12 +142,22 @@ impl Memory {
         self.table.remove(key).is_some()
     }
 
-    /// Shows every whole answer with its key, without holding anything up for longer than it takes to copy one. What is
-    /// stored or pushed out meanwhile may be seen or not.
+    /// Shows every whole answer with its key. What is stored or pushed out meanwhile may be seen or not.
+    ///
+    /// No lock is held for longer than it takes to copy one; and since there may be no processor to spare, it rests
+    /// between short stretches of work, so that a hit on the same processor waits for no more than one of them. For a
+    /// thread that may block.
     pub(crate) fn walk(&self, mut visit: impl FnMut(&KeyView<'_>, &Arc<Entry>)) {
-        for (key, resource) in self.table.iter() {
+        const BETWEEN_LOOKS: usize = 64;
+        let mut began = Instant::now();
+        for (count, (key, resource)) in self.table.iter().enumerate() {
             let key = key.view();
             resource.entries().iter().for_each(|entry| visit(&key, entry));
+            if count % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 && began.elapsed() >= STRETCH {
+                #[expect(clippy::disallowed_methods, reason = "walks are for threads that may block")]
+                std::thread::sleep(REST);
+                began = Instant::now();
+            }
         }
     }
 
