@@ -153,9 +153,9 @@ impl<C: Call> Caching<'_, C> {
                 Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
             }
             Found::Ask { stale, fwd, .. } if ask.request.method == Method::HEAD => {
-                self.head(Ask { stale, fwd, ..ask }).await
+                self.told_shortly(self.head(Ask { stale, fwd, ..ask }).await)
             }
-            Found::AskAlone if ask.request.method == Method::HEAD => self.head(ask).await,
+            Found::AskAlone if ask.request.method == Method::HEAD => self.told_shortly(self.head(ask).await),
             Found::Ask { .. } | Found::AskAlone if directives.no_store => {
                 self.pass(ask.request, CacheStatus::forward(Fwd::Request).because("no-store")).await
             }
@@ -229,6 +229,14 @@ impl<C: Call> Caching<'_, C> {
         }
     }
 
+    /// What was learned from it is what the origin said; the client hears what a GET would have told.
+    fn told_shortly(&self, mut answer: Answer) -> Answer {
+        if let Ok(response) = &mut answer.outcome {
+            self.cut_lifetime(&mut response.fields, None);
+        }
+        answer
+    }
+
     fn learn_from_head(
         &self,
         key: &KeyView<'_>,
@@ -274,10 +282,11 @@ impl<C: Call> Caching<'_, C> {
         let Ranges::Of(ranges) = rules::range::ranges(view.fields, part.complete()) else { return None };
         let [wanted] = ranges.as_slice() else { return None };
         let bytes = part.slice(wanted)?;
-        let age = part.terms().age(now);
-        let response = response::from_part(part.fields().clone(), wanted, part.complete(), bytes, age);
+        let (age, fresh_for) = (part.terms().age(now), part.terms().fresh_for(now));
+        let fields = part.for_client(age, fresh_for);
+        let response = response::from_part(fields, wanted, part.complete(), bytes, age);
         let outcome = Ok(response::conditional(&view, response));
-        Some(Answer { outcome, status: CacheStatus::hit(part.terms().fresh_for(now)), waited: None })
+        Some(Answer { outcome, status: CacheStatus::hit(fresh_for), waited: None })
     }
 }
 

@@ -45,6 +45,8 @@ enum Followed {
     OtherVariant(Variant),
     /// The answer is not for sharing.
     Alone,
+    /// It came to nothing that is stored.
+    Again,
 }
 
 impl<C: Call> Caching<'_, C> {
@@ -118,6 +120,7 @@ impl<C: Call> Caching<'_, C> {
                     Followed::Answer(answer) => return answer,
                     Followed::OtherVariant(variant) => wanted = Some(variant),
                     Followed::Alone => break,
+                    Followed::Again => {}
                 },
             }
         }
@@ -134,11 +137,9 @@ impl<C: Call> Caching<'_, C> {
         match own.await {
             Ok(Own::Answer { mut response, stored }) => {
                 let mut status = status.answered(response.status);
+                self.cut_lifetime(&mut response.fields, stored.as_ref().ok());
                 match stored {
-                    Ok(terms) => {
-                        status.stored = true;
-                        self.cut_lifetime(&mut response.fields, &terms);
-                    }
+                    Ok(_) => status.stored = true,
                     Err(reason) => status.detail = Some(reason),
                 }
                 let outcome = Ok(response::conditional(&asked.view(), response));
@@ -147,7 +148,8 @@ impl<C: Call> Caching<'_, C> {
             Ok(Own::Confirmed(entry)) => {
                 return Answer::stored(&asked.view(), encoding, &entry, confirmed(status)).waited(started);
             }
-            Ok(Own::Trouble { response, stale }) => {
+            Ok(Own::Trouble { mut response, stale }) => {
+                self.cut_lifetime(&mut response.fields, None);
                 let status = status.answered(response.status);
                 let answer = match stale.filter(|entry| may_bridge(entry, &directives, None)) {
                     Some(entry) => bridged(&asked.view(), encoding, &entry, status),
@@ -186,6 +188,19 @@ impl<C: Call> Caching<'_, C> {
                 None => Answer::stored(&view, ask.encoding, &entry, confirmed(status)),
             },
             News::Settled(Settled::Alone) => return Followed::Alone,
+                None if self.may_be_repeated(&head, ask) => {
+                    follower.done().await;
+                    match self.find(ask, Clock::now()) {
+                        Found::Usable { entry, refresh: false } => {
+                            Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status()))
+                        }
+                        Found::Ask { vary, .. } if vary.is_empty() => return Followed::Again,
+                        Found::Ask { vary, .. } => {
+                            return Followed::OtherVariant(Variant::of(&vary, view.fields));
+                        }
+                        Found::Usable { .. } | Found::AskAlone => return Followed::Alone,
+                    }
+                }
             News::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
                 let stale = stale.filter(|entry| entry.matches(view.fields));
@@ -228,11 +243,16 @@ impl<C: Call> Caching<'_, C> {
         Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
     }
 
-    /// What the client is told of the lifetime of an answer that comes straight from the origin.
-    fn cut_lifetime(&self, fields: &mut HeaderMap, terms: &Terms) {
-        if let Some(most) = self.policy.rules.client_ttl {
-            let now = Clock::now();
-            rules::client_lifetime::cut(fields, most, terms.age(now), terms.fresh_for(now));
+    /// What the client is told of the lifetime of an answer that comes straight from the origin; `terms`: those on which
+    /// it is stored.
+    pub(crate) fn cut_lifetime(&self, fields: &mut HeaderMap, terms: Option<&Terms>) {
+        let Some(most) = self.policy.rules.client_ttl else { return };
+        match terms {
+            Some(terms) => {
+                let now = Clock::now();
+                rules::client_lifetime::cut(fields, most, terms.age(now), terms.fresh_for(now));
+            }
+            None => rules::client_lifetime::cut_passing(fields, most),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use response::ClientLifetime;
 use rules::{Combined, ContentRange, Terms};
 
 use crate::entry::{Draft, Entry, Variant};
@@ -24,6 +25,7 @@ pub struct Part {
     terms: Terms,
     variant: Option<Variant>,
     tags: Tags,
+    client_lifetime: Option<ClientLifetime>,
     /// The epoch of purges before which the oldest of it was asked for.
     since: u64,
 }
@@ -32,20 +34,21 @@ pub struct Part {
 #[derive(Debug)]
 pub(crate) enum Joined {
     /// Still a stretch.
-    Part(Part),
+    Part(Box<Part>),
     /// Everything.
-    Whole(Entry),
+    Whole(Box<Entry>),
 }
 
 impl Part {
     /// From the draft of a 206 and its whole content; `None` when they contradict each other.
     pub(crate) fn new(draft: Draft, bytes: Bytes) -> Option<Part> {
-        let Draft { fields, terms, variant, tags, since, .. } = draft;
+        let Draft { fields, terms, variant, tags, client_lifetime, since, .. } = draft;
         let ContentRange { bytes: Some(range), complete: Some(complete) } = ContentRange::of(&fields)? else {
             return None;
         };
         let consistent = range.end - range.start == bytes.len() as u64 && range.end <= complete;
-        consistent.then_some(Part { fields, bytes, range, complete, terms, variant, tags, since })
+        let part = Part { fields, bytes, range, complete, terms, variant, tags, client_lifetime, since };
+        consistent.then_some(part)
     }
 
     /// This part joined with the one stored before, where both are surely of the same bytes.
@@ -57,7 +60,11 @@ impl Part {
                 Combined::Whole(complete) => self.grow(before, 0..complete),
             }
         }
-        if self.range == (0..self.complete) { Joined::Whole(self.into_entry()) } else { Joined::Part(self) }
+        if self.range == (0..self.complete) {
+            Joined::Whole(Box::new(self.into_entry()))
+        } else {
+            Joined::Part(Box::new(self))
+        }
     }
 
     /// The newer bytes win where both have some; they are the same anyway, or the validator lies.
@@ -85,7 +92,7 @@ impl Part {
             terms: self.terms,
             variant: self.variant,
             tags: self.tags,
-            client_lifetime: None,
+            client_lifetime: self.client_lifetime,
             encodable: false,
             since: self.since,
         };
@@ -101,9 +108,18 @@ impl Part {
         })
     }
 
-    /// The fields of its 206.
+    /// The fields of its 206, without what they say of its lifetime where the policy has a word in that.
     pub(crate) fn fields(&self) -> &HeaderMap {
         &self.fields
+    }
+
+    /// The fields that go to a client, at this age and with so many seconds of freshness left.
+    pub(crate) fn for_client(&self, age: u32, fresh_for: i64) -> HeaderMap {
+        let mut fields = self.fields.clone();
+        if let Some(lifetime) = &self.client_lifetime {
+            lifetime.apply(&mut fields, age, fresh_for);
+        }
+        fields
     }
 
     /// The length of the whole, in bytes.

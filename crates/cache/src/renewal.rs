@@ -36,6 +36,12 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'
                 fields.append(SET_COOKIE, cookie.clone());
             }
             let terms = *shared.as_deref().unwrap_or(stored).terms();
+            if let Some(most) = drafting.policy.rules.client_ttl {
+                let (age, fresh_for) = (terms.age(update.received_at), terms.fresh_for(update.received_at));
+                // What is this client's alone is not kept here, so how long it is fresh here says nothing.
+                let fresh_for = if shared.is_some() { fresh_for } else { i64::MAX };
+                rules::client_lifetime::cut(&mut fields, most, age, fresh_for);
+            }
             Arc::new(stored.followed_by(Draft { fields, terms, client_lifetime: None, ..stored.draft() }))
         }
     };

@@ -37,7 +37,7 @@ fn apparent(exchange: &Exchange<'_>) -> Duration {
 
 /// What `Age` says, in seconds. Of a list or of several lines the first member counts, and a field that is not a
 /// whole number does not count at all (RFC 9111 §5.1).
-fn stated(response: &HeaderMap) -> u32 {
+pub(crate) fn stated(response: &HeaderMap) -> u32 {
     let first = response.get(AGE).and_then(|line| list::members(line.as_bytes()).next());
     first.and_then(seconds::parse).unwrap_or(0)
 }

@@ -6,7 +6,7 @@ use http::header::{CACHE_CONTROL, DATE, EXPIRES};
 use http::{HeaderMap, HeaderValue};
 
 use crate::date::FieldDate;
-use crate::{ResponseDirectives, list, seconds};
+use crate::{ResponseDirectives, age, list, seconds};
 
 /// Cuts `max-age` (and takes out `Expires`, `s-maxage`) in an answer on its way to a client, so that it is fresh there
 /// for at most `most`, and never longer than here. `age`: the `Age` it is sent with; `fresh_for`: seconds it is still
@@ -32,6 +32,12 @@ pub fn cut(fields: &mut HeaderMap, most: Duration, age: u32, fresh_for: i64) {
     if let Ok(value) = HeaderValue::from_bytes(&line) {
         fields.insert(CACHE_CONTROL, value);
     }
+}
+
+/// The same for an answer that is not kept here, by the age that it says itself.
+pub fn cut_passing(fields: &mut HeaderMap, most: Duration) {
+    let age = age::stated(fields);
+    cut(fields, most, age, i64::MAX);
 }
 
 /// All of [`cut`] that does not depend on the age: for whoever sends one answer many times.

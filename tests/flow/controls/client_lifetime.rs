@@ -1,7 +1,7 @@
 //! `client_ttl`: clients keep an answer for so long at most, counted from when they get it; the cache for as long as it
 //! may.
 
-use testkit::{Answer, Gate, Origin, RawClient, Script, http_date, ok};
+use testkit::{Answer, Gate, Origin, RawClient, Script, http_date, not_modified, ok, status};
 
 use super::ways::{Asked, Way, each_way};
 use crate::setup::{cached_with, each, until_taken_up};
@@ -140,5 +140,67 @@ fn parts_and_confirmations_tell_the_same() {
             assert!(answer.is_hit() && (59..=60).contains(&kept_for(&answer)), "{answer:?}");
         }
         assert_eq!(origin.requests().len(), 1);
+    });
+}
+
+#[test]
+fn stored_parts_and_what_they_add_up_to_tell_the_same() {
+    each_way(|way| {
+        let origin = Origin::start();
+        origin.on("*").answer(|request| {
+            let range = request.field("Range").and_then(|range| range.strip_prefix("bytes="));
+            let (first, last) = range.and_then(|range| range.split_once('-')).expect("only ranges are asked for");
+            let (first, last): (usize, usize) = (first.parse().expect("a number"), last.parse().expect("a number"));
+            let fields = format!(
+                "Cache-Control: public, max-age=600\nAge: 100\nETag: \"one\"\nContent-Range: bytes {first}-{last}/10"
+            );
+            status("206 Partial Content", &fields, &"0123456789"[first..=last])
+        });
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        for (range, is_hit) in [("0-4", false), ("0-4", true), ("1-2", true), ("5-9", false), ("3-8", true)] {
+            let answer = way.get(&fleetfoot, "/", &format!("Range: bytes={range}"));
+            assert_eq!((answer.status, answer.is_hit()), (206, is_hit), "{range}: {answer:?}");
+            assert!((59..=60).contains(&kept_for(&answer)), "{range}: {answer:?}");
+            assert!(answer.joined("Cache-Control").contains("public"), "{answer:?}");
+        }
+        let whole = way.get(&fleetfoot, "/", "");
+        assert_eq!((whole.text().as_str(), whole.is_hit()), ("0123456789", true));
+        assert!((59..=60).contains(&kept_for(&whole)), "{whole:?}");
+    });
+}
+
+#[test]
+fn answers_that_are_one_clients_own_tell_the_same() {
+    each_way(|way| {
+        for (said, fields) in [
+            ("Cache-Control: max-age=600", "Cookie: analytics=1"),
+            ("Cache-Control: max-age=600", "Authorization: Bearer a"),
+            ("Cache-Control: private, max-age=600", ""),
+            ("Cache-Control: max-age=600\nSet-Cookie: a=b", ""),
+            ("Cache-Control: max-age=600\nAge: 100", "Cookie: analytics=1"),
+        ] {
+            let origin = Origin::start();
+            origin.on("*").reply(ok(said, "x"));
+            let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+            let answer = way.get(&fleetfoot, "/", fields);
+            assert!(answer.cache_status().contains("detail="), "not stored: {answer:?}");
+            assert!((59..=60).contains(&kept_for(&answer)), "{said:?} to {fields:?}: {answer:?}");
+        }
+    });
+}
+
+#[test]
+fn a_confirmation_with_something_for_one_client_tells_the_same() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let old = ok("Cache-Control: max-age=90\nAge: 100\nETag: \"one\"", "x");
+        let confirmed = not_modified("Cache-Control: max-age=600\nETag: \"one\"\nSet-Cookie: a=b");
+        origin.on("*").replies([old, confirmed]);
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        way.get(&fleetfoot, "/", "");
+        let own = way.get(&fleetfoot, "/", "");
+        assert_eq!((own.status, own.field("Set-Cookie")), (200, Some("a=b")));
+        let kept = kept_for(&own);
+        assert!((59..=60).contains(&kept), "{kept} s: {own:?}");
     });
 }
