@@ -45,8 +45,6 @@ enum Followed {
     OtherVariant(Variant),
     /// The answer is not for sharing.
     Alone,
-    /// It came to nothing that is stored.
-    Again,
 }
 
 impl<C: Call> Caching<'_, C> {
@@ -120,7 +118,6 @@ impl<C: Call> Caching<'_, C> {
                     Followed::Answer(answer) => return answer,
                     Followed::OtherVariant(variant) => wanted = Some(variant),
                     Followed::Alone => break,
-                    Followed::Again => {}
                 },
             }
         }
@@ -188,19 +185,6 @@ impl<C: Call> Caching<'_, C> {
                 None => Answer::stored(&view, ask.encoding, &entry, confirmed(status)),
             },
             News::Settled(Settled::Alone) => return Followed::Alone,
-                None if self.may_be_repeated(&head, ask) => {
-                    follower.done().await;
-                    match self.find(ask, Clock::now()) {
-                        Found::Usable { entry, refresh: false } => {
-                            Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status()))
-                        }
-                        Found::Ask { vary, .. } if vary.is_empty() => return Followed::Again,
-                        Found::Ask { vary, .. } => {
-                            return Followed::OtherVariant(Variant::of(&vary, view.fields));
-                        }
-                        Found::Usable { .. } | Found::AskAlone => return Followed::Alone,
-                    }
-                }
             News::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
                 let stale = stale.filter(|entry| entry.matches(view.fields));
