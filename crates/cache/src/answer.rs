@@ -170,7 +170,7 @@ impl<C: Call> Caching<'_, C> {
         }
     }
 
-    fn find(&self, ask: &Ask, now: Timestamp) -> Found {
+    pub(crate) fn find(&self, ask: &Ask, now: Timestamp) -> Found {
         let (key, fields) = (ask.key.view(), ask.request.view().fields);
         find(self.store, &key, fields, ask.interest, &ask.directives, self.policy.early, now)
     }

@@ -103,6 +103,15 @@ impl Variant {
         (!names.is_empty()).then(|| Variant::of(&names, exchange.request))
     }
 
+    /// The variant an answer is that also repeats these fields of the request.
+    pub(crate) fn also_by(variant: Option<&Variant>, names: Vec<HeaderName>, request: Fields<'_>) -> Self {
+        let mut names = names;
+        names.extend(variant.iter().flat_map(|variant| variant.names.iter().cloned()));
+        names.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
+        names.dedup();
+        Variant::of(&names, request)
+    }
+
     /// Names and values, for people.
     pub(crate) fn readable(&self) -> Vec<(String, String)> {
         let text = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or(b"-")).into_owned();

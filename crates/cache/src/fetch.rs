@@ -45,6 +45,8 @@ enum Followed {
     OtherVariant(Variant),
     /// The answer is not for sharing.
     Alone,
+    /// It came to nothing that is stored.
+    Again,
 }
 
 impl<C: Call> Caching<'_, C> {
@@ -118,6 +120,7 @@ impl<C: Call> Caching<'_, C> {
                     Followed::Answer(answer) => return answer,
                     Followed::OtherVariant(variant) => wanted = Some(variant),
                     Followed::Alone => break,
+                    Followed::Again => {}
                 },
             }
         }
@@ -171,6 +174,13 @@ impl<C: Call> Caching<'_, C> {
         }
     }
 
+    /// Whether the answer may repeat something of the leader's request that this one does not have: then it is looked
+    /// through before anybody else gets it.
+    fn may_be_repeated(&self, head: &ArrivingHead, ask: &Ask) -> bool {
+        let other = |fingerprint| fingerprint != rules::reflection::fingerprint(&ask.request.fields);
+        self.policy.key.reflected && head.fingerprint.is_some_and(other)
+    }
+
     async fn follow(&self, fill: &Arc<Fill>, ask: &Ask, started: Instant) -> Followed {
         let follower = Follower::new(fill);
         let view = ask.request.view();
@@ -178,6 +188,19 @@ impl<C: Call> Caching<'_, C> {
         let answer = match follower.news().await {
             News::Arriving(head) => match other_variant(head.draft.variant.as_ref(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
+                None if self.may_be_repeated(&head, ask) => {
+                    follower.done().await;
+                    match self.find(ask, Clock::now()) {
+                        Found::Usable { entry, refresh: false } => {
+                            Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status()))
+                        }
+                        Found::Ask { vary, .. } if vary.is_empty() => return Followed::Again,
+                        Found::Ask { vary, .. } => {
+                            return Followed::OtherVariant(Variant::of(&vary, view.fields));
+                        }
+                        Found::Usable { .. } | Found::AskAlone => return Followed::Alone,
+                    }
+                }
                 None => Self::arriving(&view, follower, &head, status),
             },
             News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {

@@ -26,6 +26,8 @@ pub(crate) struct ArrivingHead {
     pub(crate) draft: Draft,
     /// The content's length, where the origin told it.
     pub(crate) length: Option<u64>,
+    /// Of the leader's request: others wait until the content has been looked through for what it repeats.
+    pub(crate) fingerprint: Option<u64>,
 }
 
 /// What a fill came to when there is nothing to stream.
@@ -81,6 +83,8 @@ struct Arrival {
     content: Content,
     /// How the content ended: its trailers, or what broke it off.
     end: Option<Result<Option<HeaderMap>, Error>>,
+    /// It has been stored, or not, and whoever waited for that may look.
+    is_done: bool,
     /// Content is kept from the first byte on. Once it is over the limit only a window is.
     whole: bool,
 }
@@ -144,6 +148,7 @@ impl Fill {
             head,
             content: Content::Growing { start: 0, bytes: BytesMut::with_capacity(capacity) },
             end: None,
+            is_done: false,
             whole: true,
         });
         state.wake_followers();
@@ -202,6 +207,15 @@ impl Fill {
         kept
     }
 
+    /// Nothing more is to come from this fill: whoever waited for it to be stored finds it, or nothing.
+    pub(crate) fn done(&self) {
+        let mut state = self.state();
+        if let Phase::Arriving(arrival) = &mut state.phase {
+            arrival.is_done = true;
+        }
+        state.wake_followers();
+    }
+
     /// The content broke off.
     pub(crate) fn break_off(&self, error: Error) {
         let mut state = self.state();
@@ -225,8 +239,13 @@ impl Fill {
             Phase::Asking => {
                 state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None });
             }
-            Phase::Arriving(arrival) if arrival.end.is_none() => arrival.end = Some(Err(error)),
-            Phase::Arriving(_) | Phase::Settled(_) => return,
+            Phase::Arriving(arrival) => {
+                arrival.is_done = true;
+                if arrival.end.is_none() {
+                    arrival.end = Some(Err(error));
+                }
+            }
+            Phase::Settled(_) => return,
         }
         state.wake_followers();
     }
@@ -267,6 +286,17 @@ impl Fill {
             }
             Phase::Arriving(arrival) => Poll::Ready(News::Arriving(Arc::clone(&arrival.head))),
             Phase::Settled(settled) => Poll::Ready(News::Settled(settled.clone())),
+        }
+    }
+
+    fn poll_done(&self, seat: usize, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        match &state.phase {
+            Phase::Arriving(arrival) if !arrival.is_done => {
+                state.seats[seat].waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            _ => Poll::Ready(()),
         }
     }
 
@@ -364,6 +394,11 @@ impl Follower {
         std::future::poll_fn(|cx| self.fill.poll_news(self.seat, cx)).await
     }
 
+    /// Waits until the answer is stored, or is known not to be.
+    pub(crate) async fn done(&self) {
+        std::future::poll_fn(|cx| self.fill.poll_done(self.seat, cx)).await;
+    }
+
     /// The next piece of content.
     pub(crate) fn poll_content(&self, cx: &mut Context<'_>) -> Poll<Piece> {
         self.fill.poll_content(self.seat, cx)
@@ -382,7 +417,7 @@ mod tests {
     use crate::sample;
 
     fn head() -> Arc<ArrivingHead> {
-        Arc::new(ArrivingHead { draft: sample::draft(), length: None })
+        Arc::new(ArrivingHead { draft: sample::draft(), length: None, fingerprint: None })
     }
 
     #[test]

@@ -18,10 +18,11 @@ use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, 
 use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
-use crate::entry::Entry;
+use crate::entry::{Draft, Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
 use crate::key::Key;
+use crate::keyed_fields::KeyedFields;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
 use crate::store::{Kept, Store};
@@ -178,8 +179,10 @@ impl<C: Call> Filler<C> {
         };
         let draft = drafting.whole(&exchange, terms, &response.body);
         let key = self.stored_under(asked, &response.fields);
-        let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length() });
-        self.stream(answered.response, &key, head, leader).await;
+        let fingerprint = self.policy.key.reflected.then(|| rules::reflection::fingerprint(&asked.fields));
+        let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
+        self.stream(answered.response, asked, &key, head, leader).await;
+        self.fill.done();
     }
 
     fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
@@ -304,6 +307,7 @@ impl<C: Call> Filler<C> {
     async fn stream(
         &self,
         response: Response,
+        asked: &Request,
         key: &Key,
         head: Arc<ArrivingHead>,
         leader: Option<oneshot::Sender<Own>>,
@@ -350,15 +354,34 @@ impl<C: Call> Filler<C> {
             }
         }
         if let Some(body) = self.fill.complete(trailers) {
-            self.keep(key, &Arc::new(Entry::new(head.draft.clone(), body)), false);
+            let draft = self.guarded(head.draft.clone(), asked, &body);
+            self.keep(key, &Arc::new(Entry::new(draft, body)), false);
         }
         self.leave_table();
+    }
+
+    /// What an answer repeats of its request selects it, whatever it says itself.
+    fn guarded(&self, mut draft: Draft, asked: &Request, content: &[u8]) -> Draft {
+        if self.policy.key.reflected {
+            let content =
+                response::decoded_beginning(&draft.fields, content, rules::reflection::LOOKED_THROUGH);
+            let keyed = KeyedFields { policy: &self.policy, personal: self.personal };
+            let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
+            let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
+            let reflected = rules::reflection::reflected(&asked.fields, is_keyed, &draft.fields, &content);
+            if !reflected.is_empty() {
+                let fields = message::Fields::Map(&asked.fields);
+                draft.variant = Some(Variant::also_by(draft.variant.as_ref(), reflected, fields));
+            }
+        }
+        draft
     }
 
     /// From now on the content streams past the cache, at the pace of its slowest reader.
     fn outgrow(&self, status: StatusCode, total: u64) {
         self.fill.outgrow();
         self.leave_table();
+        self.fill.done();
         if total > self.policy.max_body {
             self.supersede(status, Unshared::TooLarge);
         }

@@ -46,11 +46,24 @@ impl<C: Call> Caching<'_, C> {
         let entry = Arc::new(Entry::new(found.draft, content));
         match self.store.standing(&key, entry) {
             Some(entry) => {
-                self.store.memory.put(&key, entry, self.policy.max_variants);
-                Recalled::InMemory
+                self.store.memory.put(&key, Arc::clone(&entry), self.policy.max_variants);
+                self.held(ask, &entry)
             }
             None => Recalled::Nothing,
         }
+    }
+
+    /// What the memory makes of it: in place of what is used more often it may not keep it at all. A fresh answer is
+    /// given then without it.
+    fn held(&self, ask: &Ask, entry: &Arc<Entry>) -> Recalled {
+        let is_held = self.store.memory.get(&ask.key.view()).is_some_and(|resource| resource.has(entry));
+        let now = Clock::now();
+        if is_held || entry.terms().reuse(&ask.directives, ask.interest.authorization(), now) != Reuse::Fresh
+        {
+            return Recalled::InMemory;
+        }
+        let status = CacheStatus::hit(entry.terms().fresh_for(now));
+        Recalled::Answer(Box::new(Answer::stored(&ask.request.view(), ask.encoding, entry, status)))
     }
 
     /// A plain request for something fresh that nobody has purged: its content need not be held.

@@ -4,6 +4,7 @@
 //! bytes or a [`message::Response`].
 
 mod client_lifetime;
+mod decode;
 mod encode;
 mod failure;
 mod multipart;
@@ -11,6 +12,7 @@ mod saying;
 mod stored;
 
 pub use client_lifetime::{ClientLifetime, split_lifetime};
+pub use decode::decoded_beginning;
 pub use encode::{encode, encoded_fields, is_worth_encoding, negotiate};
 pub use failure::{failure, status_of};
 pub use saying::Saying;

@@ -32,6 +32,7 @@ pub mod policy;
 mod quality;
 pub mod query;
 pub mod range;
+pub mod reflection;
 pub mod seconds;
 mod static_type;
 pub mod status;

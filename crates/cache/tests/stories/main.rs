@@ -11,5 +11,6 @@ mod origin;
 mod parts;
 mod personal;
 mod purging;
+mod reflection;
 mod revalidation;
 mod variants;

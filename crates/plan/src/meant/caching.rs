@@ -78,6 +78,8 @@ pub struct KeyPolicy {
     pub query: QueryKey,
     /// Whether `No-Vary-Search` in answers is obeyed.
     pub no_vary_search: bool,
+    /// Whether fields that an answer repeats without naming them in `Vary` are taken for named.
+    pub reflected: bool,
     /// Request fields that count.
     pub headers: Vec<HeaderName>,
     /// Cookies that count; the others are not sent to the origin. `None`: none count and all are sent.
@@ -97,6 +99,7 @@ impl Default for KeyPolicy {
             host: true,
             query: QueryKey::default(),
             no_vary_search: true,
+            reflected: true,
             headers: Vec::new(),
             cookies: None,
             by: None,

@@ -35,6 +35,9 @@ pub(super) fn key(node: Node<'_>, report: &mut Report) -> Option<KeyPolicy> {
     section.set("no_vary_search", &mut key.no_vary_search, report, |node, report| {
         value::choice(node, &[("honour", true), ("ignore", false)], report)
     });
+    section.set("reflected", &mut key.reflected, report, |node, report| {
+        value::choice(node, &[("key", true), ("ignore", false)], report)
+    });
     if key.query.sort
         && key.query.names == QueryNames::None
         && let Some(node) = section.get("sort")

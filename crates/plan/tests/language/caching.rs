@@ -116,6 +116,7 @@ fn the_whole_language() {
             host: false,
             query: QueryKey { names: QueryNames::Except(except), sort: true },
             no_vary_search: false,
+            reflected: true,
             headers: vec!["x-tenant".parse().unwrap()],
             cookies: Some(vec!["currency".into()]),
             by: Some(template("${header('X-Plan')}")),

@@ -124,7 +124,7 @@ fn every_control_of_the_cache_is_told() {
         .collect();
     for word in
         "mode ttl max_ttl client_ttl negative jitter early stale if_error bypass skip_for per scheme host \
-                 query sort headers cookies by encodings languages no_vary_search body_keys tags compress \
+                 query sort headers cookies by encodings languages no_vary_search reflected body_keys tags compress \
                  cache_status signed invalidate disk admin_token location"
             .split_whitespace()
     {
