@@ -97,10 +97,29 @@ fn is_lifetime(member: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderName;
+
     use super::*;
 
     const MINUTE: Duration = Duration::from_mins(1);
     const DATED: (&str, &str) = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+
+    #[test]
+    fn what_is_not_kept_here_is_cut_by_the_age_it_says() {
+        for (lines, expected) in [
+            (&[("cache-control", "private, max-age=600")][..], "private, max-age=60"),
+            (&[("cache-control", "max-age=600"), ("age", "100")], "max-age=160"),
+            (&[("cache-control", "max-age=30")], "max-age=30"),
+            (&[("cache-control", "private, no-store")], "private, no-store"),
+        ] {
+            let lines = lines
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+            let mut fields: HeaderMap = lines.collect();
+            cut_passing(&mut fields, MINUTE);
+            assert_eq!(fields[CACHE_CONTROL], expected);
+        }
+    }
 
     fn after(lines: &[(&'static str, &'static str)], age: u32, fresh_for: i64) -> String {
         let mut fields = HeaderMap::new();

@@ -16,8 +16,8 @@ fn kept_for(answer: &Answer) -> i64 {
         .map(|seconds| seconds.parse().expect("a number"))
         .collect();
     assert!(!directives.contains("s-maxage"), "{directives}");
-    let [stated] = stated[..] else { panic!("not one max-age in {answer:?}") };
-    stated - i64::try_from(answer.age().unwrap_or(0)).expect("a small age")
+    assert_eq!(stated.len(), 1, "not one max-age in {answer:?}");
+    stated[0] - i64::try_from(answer.age().unwrap_or(0)).expect("a small age")
 }
 
 /// Asks twice.
@@ -202,5 +202,32 @@ fn a_confirmation_with_something_for_one_client_tells_the_same() {
         assert_eq!((own.status, own.field("Set-Cookie")), (200, Some("a=b")));
         let kept = kept_for(&own);
         assert!((59..=60).contains(&kept), "{kept} s: {own:?}");
+    });
+}
+
+#[test]
+fn nobody_keeps_a_stale_answer() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let old = ok("Cache-Control: max-age=90, stale-if-error=600\nAge: 100\nETag: \"one\"", "x");
+        origin.on("*").replies([old, status("503 Service Unavailable", "", "busy")]);
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        way.get(&fleetfoot, "/", "");
+        let stale = way.get(&fleetfoot, "/", "");
+        assert_eq!(stale.text(), "x");
+        assert!(kept_for(&stale) <= 0, "{stale:?}");
+    });
+}
+
+#[test]
+fn a_head_tells_the_same_before_anything_is_stored() {
+    each_way(|way| {
+        let origin = Origin::start();
+        origin
+            .on("*")
+            .reply(Script::from("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nAge: 100\r\n\r\n").close());
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m");
+        let head = way.ask(&fleetfoot, &Asked { method: "HEAD", ..Asked::get("/", "") });
+        assert!((59..=60).contains(&kept_for(&head)), "{head:?}");
     });
 }

@@ -34,17 +34,18 @@ fn with(fields: &str, content: &[u8]) -> Origin {
 fn decoded(answer: &Answer) -> Vec<u8> {
     let mut content = Vec::new();
     let encoded = &*answer.body;
-    let read = match answer.joined("Content-Encoding").as_str() {
+    match answer.joined("Content-Encoding").as_str() {
         "" => return encoded.to_vec(),
         "zstd" => {
             let mut decoder = ruzstd::decoding::StreamingDecoder::new(encoded).expect("zstd");
-            decoder.read_to_end(&mut content)
+            decoder.read_to_end(&mut content).expect("zstd")
         }
-        "br" => brotli::Decompressor::new(encoded, 4096).read_to_end(&mut content),
-        "gzip" => flate2::read::GzDecoder::new(encoded).read_to_end(&mut content),
-        other => panic!("nobody asked for {other}"),
+        "br" => brotli::Decompressor::new(encoded, 4096).read_to_end(&mut content).expect("br"),
+        other => {
+            assert_eq!(other, "gzip", "nobody asked for it");
+            flate2::read::GzDecoder::new(encoded).read_to_end(&mut content).expect("gzip")
+        }
     };
-    read.unwrap_or_else(|error| panic!("{error} in {:?}", answer.head));
     content
 }
 
@@ -372,5 +373,55 @@ fn without_the_word_codings_pass_as_they_are_asked_for() {
             assert!(!answer.has("Content-Encoding") && !answer.has("Vary"), "{answer:?}");
         }
         assert_eq!(origin.last("GET /").field("Accept-Encoding"), Some("br, gzip"));
+    });
+}
+
+#[test]
+fn what_was_compressed_stays_so_when_it_is_confirmed() {
+    let text = content(20_000);
+    each_way(|way| {
+        let origin = Origin::start();
+        let old = "Cache-Control: max-age=90, stale-while-revalidate=600\nAge: 100\nContent-Type: text/plain\nETag: \"abc\"";
+        let confirmed = not_modified("Cache-Control: max-age=600\nETag: \"abc\"\nX-New: 1");
+        origin.on("*").replies([ok(old, &text), confirmed]);
+        let mut fleetfoot = cached_with(&origin, COMPRESS);
+        fleetfoot.get("/");
+        fleetfoot.wait_until("confirmed", |fleetfoot| {
+            let answer = accepting(way, fleetfoot, "gzip", "");
+            assert!(decoded(&answer) == text, "{:?}", answer.head);
+            answer.has("X-New")
+        });
+        for coding in ["gzip", "br"] {
+            let answer = accepting(way, &fleetfoot, coding, "");
+            assert_eq!(
+                (answer.joined("Content-Encoding"), answer.joined("ETag")),
+                (coding.to_owned(), tag_of(coding))
+            );
+            assert_eq!((answer.field("X-New"), decoded(&answer) == text), (Some("1"), true));
+        }
+        assert_eq!(origin.requests().len(), 2);
+    });
+}
+
+#[test]
+fn all_at_once_get_what_they_can_read() {
+    let text = content(60_000);
+    each_way(|way| {
+        let origin = with(TEXT, &text);
+        let fleetfoot = cached_with(&origin, COMPRESS);
+        std::thread::scope(|scope| {
+            let ask = |coding: &'static str| {
+                let fleetfoot = &fleetfoot;
+                (coding, scope.spawn(move || accepting(way, fleetfoot, coding, "")))
+            };
+            let codings = ["gzip", "br", "zstd", "identity"].into_iter().cycle().take(24);
+            for (coding, answer) in codings.map(ask).collect::<Vec<_>>() {
+                let answer = answer.join().expect("an answer");
+                let sent = answer.joined("Content-Encoding");
+                assert!(sent.is_empty() || sent == coding, "{sent} to who wants {coding}");
+                assert!(decoded(&answer) == text, "{:?}", answer.head);
+            }
+        });
+        assert_eq!(origin.requests().len(), 1);
     });
 }

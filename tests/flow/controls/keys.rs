@@ -225,7 +225,7 @@ fn accept_encoding_is_folded_into_classes() {
 #[test]
 fn accept_language_is_folded_into_those_there_are() {
     each_way(|way| {
-        // The origin forgets `Vary`.
+        // Some origins forget `Vary`.
         let origin = reflecting(&["Accept-Language"]);
         let fleetfoot = cached_with(&origin, "ttl: origin, key: { languages: [en, fr, de] }");
         let rows: [(&str, &[&str]); 3] = [
@@ -261,5 +261,66 @@ fn what_one_policy_names_is_said_by_vary_only_for_the_rest() {
             assert!(!first.is_hit() && again.is_hit(), "{fields:?}: {first:?} {again:?}");
             assert_eq!(first.text(), again.text());
         }
+    });
+}
+
+#[test]
+fn cookies_on_several_lines_are_one_list() {
+    each_way(|way| {
+        // HTTP/2 clients may send each cookie as a field of its own (RFC 9113 §8.2.3).
+        let origin = reflecting(&["Cookie"]);
+        let fleetfoot = cached_with(&origin, "ttl: origin, key: { cookies: [currency] }");
+        assert_eq!(
+            way.get(&fleetfoot, "/", "Cookie: session=mine\nCookie: currency=eur").text(),
+            "currency=eur"
+        );
+        let same = way.get(&fleetfoot, "/", "Cookie: currency=eur\nCookie: session=other");
+        assert!(same.is_hit() && same.text() == "currency=eur", "{same:?}");
+        assert!(!way.get(&fleetfoot, "/", "Cookie: a=b\nCookie: currency=usd").is_hit());
+
+        let fleetfoot = cached_with(&origin, "ttl: origin, skip_for: { cookie: session }");
+        let own = way.get(&fleetfoot, "/", "Cookie: a=b\nCookie: session=mine");
+        assert!(own.cache_status().ends_with("detail=skip-for"), "{own:?}");
+    });
+}
+
+#[test]
+fn folding_encodings_splits_nothing_where_answers_are_compressed_here() {
+    each_way(|way| {
+        let origin = reflecting(&["Accept-Encoding"]);
+        let fleetfoot = cached_with(&origin, "ttl: origin, compress: true, key: { encodings: fold }");
+        for coding in ["gzip", "br", "identity"] {
+            let answer = way.get(&fleetfoot, "/", &format!("Accept-Encoding: {coding}"));
+            assert_eq!(answer.text(), "identity");
+        }
+        assert_eq!(origin.requests().len(), 1);
+    });
+}
+
+#[test]
+fn a_write_makes_all_be_forgotten_that_the_key_tells_apart() {
+    let rows = [
+        ("headers: [X-Tenant]", ["X-Tenant: a", "X-Tenant: b"]),
+        ("cookies: [currency]", ["Cookie: currency=eur", "Cookie: currency=usd"]),
+        ("languages: [en, fr]", ["Accept-Language: en", "Accept-Language: fr"]),
+        ("encodings: fold", ["Accept-Encoding: gzip", "Accept-Encoding: br"]),
+        ("by: \"${header('X-Plan')}\"", ["X-Plan: gold", ""]),
+        ("host: false", ["", "X-Other: 1"]),
+        ("query: { except: [utm] }", ["", "X-Other: 1"]),
+    ];
+    each_way(|way| {
+        each(rows, |key, variants| {
+            let origin = reflecting(&[]);
+            let fleetfoot = cached_with(&origin, &format!("ttl: origin, key: {{ {key} }}"));
+            for fields in variants {
+                way.get(&fleetfoot, "/", fields);
+                assert!(way.get(&fleetfoot, "/", fields).is_hit(), "{fields}");
+            }
+            way.ask(&fleetfoot, &Asked { method: "POST", ..Asked::get("/", "") });
+            for fields in variants {
+                let answer = way.get(&fleetfoot, "/", &format!("Cache-Control: only-if-cached\n{fields}"));
+                assert_eq!(answer.status, 504, "{fields}: {answer:?}");
+            }
+        });
     });
 }

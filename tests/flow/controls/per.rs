@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use testkit::{Answer, Fleetfoot, Origin, RawClient, ok};
+use testkit::{Answer, Fleetfoot, Gate, Origin, RawClient, ok};
 
 use super::ways::{Asked, Way, each_way};
 use crate::setup::cached_with;
@@ -189,5 +189,32 @@ fn a_part_and_a_head_of_a_users_answer_are_that_users() {
         assert_eq!((part.status, part.text().as_str(), part.is_hit()), (206, "anna", true));
         let head = way.ask(&fleetfoot, &Asked { method: "HEAD", ..Asked::get("/", "X-User: bert") });
         assert!(!head.is_hit(), "{head:?}");
+    });
+}
+
+#[test]
+fn one_users_simultaneous_requests_share_a_fetch_and_two_users_do_not() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let gate = Gate::new();
+        let held = gate.clone();
+        origin.on("*").answer(move |request| {
+            held.wait();
+            ok(PRIVATE, request.field("X-User").unwrap_or("-"))
+        });
+        let fleetfoot = cached_with(&origin, BY_FIELD);
+        std::thread::scope(|scope| {
+            let ask = |user: &'static str| {
+                let fleetfoot = &fleetfoot;
+                (user, scope.spawn(move || way.get(fleetfoot, "/", &format!("X-User: {user}")).text()))
+            };
+            let asking: Vec<_> = ["anna", "bert", "anna", "bert", "anna"].map(ask).into();
+            origin.wait_for(2, "GET /");
+            gate.open();
+            for (user, answer) in asking {
+                assert_eq!(answer.join().expect("an answer"), user);
+            }
+        });
+        assert_eq!(origin.count("GET /"), 2);
     });
 }

@@ -43,7 +43,8 @@ fn check_fields(answer: &Answer, expected: &[(&str, &str)]) {
 /// `<location>-<8 hex>`, once; gives it.
 fn check_id(answer: &Answer, location: &str) -> String {
     let ids: Vec<&str> = answer.head.all("Cache-ID").collect();
-    let [id] = ids[..] else { panic!("not one Cache-ID in {answer:?}") };
+    assert_eq!(ids.len(), 1, "not one Cache-ID in {answer:?}");
+    let id = ids[0];
     let digits = id.strip_prefix(location).and_then(|rest| rest.strip_prefix('-')).expect(id);
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     assert!(digits.len() == 8 && digits.bytes().all(is_hex), "{id}");

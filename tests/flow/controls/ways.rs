@@ -41,14 +41,15 @@ impl Way {
         let Asked { method, host, target, content, .. } = *asked;
         match self {
             Way::Http1 => {
-                let mut head = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n");
-                for (name, value) in asked.lines() {
-                    head.extend([name, ": ", value, "\r\n"]);
-                }
-                if !content.is_empty() {
-                    head.push_str(&format!("Content-Length: {}\r\n", content.len()));
-                }
-                fleetfoot.connect().ask([head.as_bytes(), b"\r\n", content].concat())
+                let lines: String =
+                    asked.lines().map(|(name, value)| [name, ": ", value, "\r\n"].concat()).collect();
+                let length = if content.is_empty() {
+                    String::new()
+                } else {
+                    format!("Content-Length: {}\r\n", content.len())
+                };
+                let head = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{lines}{length}\r\n");
+                fleetfoot.connect().ask([head.as_bytes(), content].concat())
             }
             Way::Http2 => {
                 let mut request = Request::builder().method(method).uri(format!("http://{host}{target}"));
@@ -57,8 +58,7 @@ impl Way {
                 }
                 let request = request.body(()).expect("a proper request");
                 let mut client = Http2Client::connect(fleetfoot.address());
-                let answer = client.ask_with(request, content);
-                answer.unwrap_or_else(|error| panic!("{method} {target} over HTTP/2: {error}"))
+                client.ask_with(request, content).expect("an answer over HTTP/2")
             }
         }
     }
