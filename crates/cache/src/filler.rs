@@ -192,7 +192,7 @@ impl<C: Call> Filler<C> {
 
     /// The key, once the answer has said which parameters of its path do not matter.
     fn stored_under(&self, asked: &Request, response: &HeaderMap) -> Key {
-        if !self.policy.key.no_vary_search || !asked.target.contains('?') {
+        if !self.policy.key.no_vary_search {
             return self.key.clone();
         }
         let rule = NoVarySearch::of(response);

@@ -12,11 +12,19 @@ use rules::NoVarySearch;
 
 /// The latest rule of each path; the least used give way, which costs nothing but another fetch.
 pub(crate) struct Learned {
-    rules: Cache<Path, Arc<NoVarySearch>>,
+    rules: Cache<Path, Known>,
     any: AtomicBool,
 }
 
 const MOST: usize = 4096;
+
+#[derive(Clone)]
+struct Known {
+    rule: Arc<NoVarySearch>,
+    /// The answer for the path alone, without a query, said so too. One that does not is left where it is found: else
+    /// whoever asks for some query could make everybody miss it.
+    alone: bool,
+}
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Path {
@@ -41,33 +49,84 @@ impl Learned {
         Learned { rules: Cache::new(MOST), any: AtomicBool::new(false) }
     }
 
-    /// The rule for this target, where it has a query and a rule is known.
+    /// The rule for this target, where one is known.
     pub(crate) fn find(&self, authority: &str, target: &str) -> Option<Arc<NoVarySearch>> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
-        let (path, _) = target.split_once('?')?;
-        self.rules.get(&PathView { authority, path })
+        let (path, is_alone) = path_of(target);
+        let known = self.rules.get(&PathView { authority, path })?;
+        (known.alone || !is_alone).then_some(known.rule)
     }
 
     /// Remembers what the latest answer for this target said, also that it said nothing.
     pub(crate) fn learn(&self, authority: &str, target: &str, rule: Option<NoVarySearch>) {
-        let (path, _) = target.split_once('?').unwrap_or((target, ""));
+        let (path, is_alone) = path_of(target);
         let view = PathView { authority, path };
-        match rule {
-            Some(rule) if self.rules.peek(&view).is_some_and(|known| *known == rule) => {}
-            Some(rule) => {
-                self.rules.insert(Path { authority: authority.into(), path: path.into() }, Arc::new(rule));
-                self.any.store(true, Ordering::Relaxed);
+        let any = self.any.load(Ordering::Relaxed);
+        let known = if any { self.rules.peek(&view) } else { None };
+        let next = match (rule, known) {
+            (Some(rule), Some(known)) if *known.rule == rule => {
+                Known { alone: known.alone || is_alone, ..known }
             }
-            None if !self.any.load(Ordering::Relaxed) => {}
-            None => drop(self.rules.remove(&view)),
-        }
+            (Some(rule), _) => Known { rule: Arc::new(rule), alone: is_alone },
+            (None, Some(known)) if is_alone => Known { alone: false, ..known },
+            (None, Some(_)) => return drop(self.rules.remove(&view)),
+            (None, None) => return,
+        };
+        self.rules.insert(Path { authority: authority.into(), path: path.into() }, next);
+        self.any.store(true, Ordering::Relaxed);
     }
+}
+
+/// Without its query, and whether it has none.
+fn path_of(target: &str) -> (&str, bool) {
+    target.split_once('?').map_or((target, true), |(path, _)| (path, false))
 }
 
 impl fmt::Debug for Learned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Learned").field("paths", &self.rules.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue};
+
+    use super::*;
+
+    fn rule(line: &'static str) -> Option<NoVarySearch> {
+        NoVarySearch::of(&HeaderMap::from_iter([(
+            http::HeaderName::from_static("no-vary-search"),
+            HeaderValue::from_static(line),
+        )]))
+    }
+
+    fn found(learned: &Learned) -> [bool; 2] {
+        ["/p?a=1", "/p"].map(|target| learned.find("a.example", target).is_some())
+    }
+
+    #[test]
+    fn a_path_alone_follows_its_own_answers() {
+        let learned = Learned::new();
+        let learn =
+            |target, line: Option<&'static str>| learned.learn("a.example", target, line.and_then(rule));
+        for (target, line, expected) in [
+            ("/p", None, [false, false]),
+            ("/p?a=1", Some("params"), [true, false]),
+            ("/p", None, [true, false]),
+            ("/p", Some("params"), [true, true]),
+            ("/p?a=2", Some("params"), [true, true]),
+            ("/p", None, [true, false]),
+            ("/p", Some("params"), [true, true]),
+            ("/p?a=2", Some("params=(\"a\")"), [true, false]),
+            ("/p?a=2", None, [false, false]),
+            ("/p", Some("params"), [true, true]),
+            ("/q?a=1", None, [true, true]),
+        ] {
+            learn(target, line);
+            assert_eq!(found(&learned), expected, "{target} {line:?}");
+        }
     }
 }

@@ -231,3 +231,24 @@ fn a_head_tells_the_same_before_anything_is_stored() {
         assert!((59..=60).contains(&kept_for(&head)), "{head:?}");
     });
 }
+
+#[test]
+fn compressed_forms_tell_the_same() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let text = "words ".repeat(1_000);
+        origin.on("/").reply(ok("Cache-Control: max-age=600\nAge: 100\nContent-Type: text/plain", &text));
+        let fixed = "Cache-Control: max-age=600, no-transform\nAge: 100\nContent-Type: text/plain";
+        origin.on("/fixed").reply(ok(fixed, &text));
+        let fleetfoot = cached_with(&origin, "ttl: origin, client_ttl: 1m, compress: true");
+        for (target, is_encoded) in [("/", true), ("/fixed", false)] {
+            way.get(&fleetfoot, target, "");
+            for _ in 0..2 {
+                let answer = way.get(&fleetfoot, target, "Accept-Encoding: gzip");
+                assert_eq!((answer.is_hit(), answer.has("Content-Encoding")), (true, is_encoded), "{target}");
+                assert!((59..=60).contains(&kept_for(&answer)), "{target}: {:?}", answer.head);
+                assert_eq!(answer.joined("Cache-Control").contains("no-transform"), !is_encoded);
+            }
+        }
+    });
+}

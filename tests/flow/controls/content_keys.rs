@@ -28,12 +28,13 @@ fn a_query_is_answered_from_the_cache_by_its_content() {
     each_way(|way| {
         let origin = reflecting();
         let fleetfoot = cached_with(&origin, "ttl: origin");
-        let rows: [(&str, &str, &[u8]); 6] = [
+        let rows: [(&str, &str, &[u8]); 7] = [
             ("/s", JSON, b"{\"q\":1}"),
             ("/s", JSON, b"{\"q\":2}"),
             // The same in other words is another.
             ("/s", JSON, b"{ \"q\": 1 }"),
             ("/s", "Content-Type: text/plain", b"{\"q\":1}"),
+            ("/s", "Content-Type: application/json\nContent-Encoding: x-own", b"{\"q\":1}"),
             ("/t", JSON, b"{\"q\":1}"),
             ("/s?a=1", JSON, b"{\"q\":1}"),
         ];
@@ -44,13 +45,13 @@ fn a_query_is_answered_from_the_cache_by_its_content() {
             assert_eq!(seen.body, content);
         }
         for (target, fields, content) in rows {
-            let kind = fields.trim_start_matches("Content-Type: ");
+            let kind = fields.lines().next().unwrap_or_default().trim_start_matches("Content-Type: ");
             let again = ask(way, &fleetfoot, "QUERY", target, fields, content);
             let text = String::from_utf8_lossy(content);
             assert_eq!(again.text(), format!("QUERY {target} {kind} {text}"));
             assert!(again.is_hit(), "{again:?}");
         }
-        assert_eq!(origin.requests().len(), 6);
+        assert_eq!(origin.requests().len(), 7);
     });
 }
 
@@ -200,5 +201,50 @@ fn a_query_obeys_what_answers_and_policies_say() {
                 assert!(!answer.is_hit(), "{target} {fields}: {answer:?}");
             }
         }
+    });
+}
+
+#[test]
+fn content_is_asked_for_where_the_client_waits_for_that() {
+    let origin = reflecting();
+    let fleetfoot = cached_with(&origin, "ttl: origin");
+    for is_hit in [false, true] {
+        let mut client = fleetfoot.connect();
+        client.send(
+            "QUERY /s HTTP/1.1\r\nHost: example.test\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\
+             Expect: 100-continue\r\n\r\n",
+        );
+        assert_eq!(client.read_head().start, "HTTP/1.1 100 Continue");
+        let answer = client.send("{1}").read_answer();
+        assert_eq!((answer.text().as_str(), answer.is_hit()), ("QUERY /s application/json {1}", is_hit));
+    }
+}
+
+#[test]
+fn content_that_breaks_off_is_never_taken_for_whole() {
+    let origin = reflecting();
+    let fleetfoot = cached_with(&origin, "ttl: origin");
+    let head = "QUERY /s HTTP/1.1\r\nHost: example.test\r\nContent-Type: application/json\r\n";
+    for broken in ["Content-Length: 9\r\n\r\n{1}", "Transfer-Encoding: chunked\r\n\r\n3\r\n{1}\r\n"] {
+        let mut client = fleetfoot.connect();
+        client.send(format!("{head}{broken}")).finish();
+        if let Ok(answer) = client.try_answer_to("QUERY") {
+            assert!(matches!(answer.status, 400 | 408), "{answer:?}");
+        }
+    }
+    assert!(origin.requests().is_empty());
+    assert!(!ask(Way::Http1, &fleetfoot, "QUERY", "/s", JSON, b"{1}").is_hit());
+}
+
+#[test]
+fn a_part_of_what_a_query_found_comes_from_the_cache() {
+    each_way(|way| {
+        let origin = reflecting();
+        let fleetfoot = cached_with(&origin, "ttl: origin");
+        ask(way, &fleetfoot, "QUERY", "/s", JSON, b"{1}");
+        let fields = format!("{JSON}\nRange: bytes=0-4");
+        let part = ask(way, &fleetfoot, "QUERY", "/s", &fields, b"{1}");
+        assert!(part.is_hit(), "{part:?}");
+        assert!(matches!((part.status, part.text().as_str()), (206, "QUERY") | (200, _)), "{part:?}");
     });
 }
