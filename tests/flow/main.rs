@@ -20,6 +20,9 @@ mod hostile {
     mod request_contents;
     mod request_heads;
     mod responses;
+    mod signed;
+    mod two_clients;
+    mod two_clients_queries;
 }
 
 mod proxying {
@@ -69,6 +72,28 @@ mod controls {
     mod query_keys;
     mod said;
     mod ways;
+}
+
+mod control_port {
+    //! Forgetting, listing, warming and explaining, over the admin port and by command.
+    mod access;
+    mod command_line;
+    mod explaining;
+    mod in_force;
+    mod invalidate;
+    mod listing;
+    mod measured;
+    pub(crate) mod port;
+    mod scopes;
+    mod soft;
+}
+
+mod disk {
+    //! What outlives the process.
+    mod folder;
+    mod kill;
+    mod restart;
+    mod tampering;
 }
 
 mod coalescing;
