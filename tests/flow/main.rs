@@ -22,6 +22,8 @@ mod hostile {
     mod responses;
     mod signed;
     mod two_clients;
+    mod two_clients_errors;
+    mod two_clients_http2;
     mod two_clients_queries;
 }
 
@@ -90,6 +92,7 @@ mod control_port {
 
 mod disk {
     //! What outlives the process.
+    mod bounds;
     mod folder;
     mod kill;
     mod restart;

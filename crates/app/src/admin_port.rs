@@ -59,16 +59,39 @@ impl AdminPort {
         Ok(AdminPort { address: arguments.admin, token })
     }
 
-    /// `GET` with these parameters.
-    pub(crate) fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Value, String> {
+    /// `GET` with these parameters. `telling`: names of which the answer has one, or it is not from an admin port.
+    pub(crate) fn get(
+        &self,
+        path: &str,
+        parameters: &[(&str, &str)],
+        telling: &[&str],
+    ) -> Result<Value, String> {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
         let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-        self.ask(Method::GET, &target, Bytes::new(), USUAL)
+        self.ask(Method::GET, &target, Bytes::new(), USUAL).and_then(|answer| self.known(answer, telling))
     }
 
-    /// `POST` of this JSON.
-    pub(crate) fn post(&self, path: &str, content: &Value, longest: Duration) -> Result<Value, String> {
-        self.ask(Method::POST, path, content.to_string().into(), longest)
+    /// `POST` of this JSON. `telling`: as for [`AdminPort::get`].
+    pub(crate) fn post(
+        &self,
+        path: &str,
+        content: &Value,
+        longest: Duration,
+        telling: &[&str],
+    ) -> Result<Value, String> {
+        let answer = self.ask(Method::POST, path, content.to_string().into(), longest)?;
+        self.known(answer, telling)
+    }
+
+    /// On the port of clients somebody's API may answer, with JSON and 200 to all it is asked: that is no success.
+    fn known(&self, answer: Value, telling: &[&str]) -> Result<Value, String> {
+        if telling.iter().any(|name| answer.get(name).is_some()) {
+            return Ok(answer);
+        }
+        Err(format!(
+            "what answers at {} is no admin port of fleetfoot; name the address of `listen.admin` with --admin",
+            self.address
+        ))
     }
 
     fn ask(&self, method: Method, target: &str, content: Bytes, longest: Duration) -> Result<Value, String> {
@@ -199,6 +222,15 @@ mod tests {
         assert!(fault(200, "<html>").contains("no admin port"));
         assert!(fault(502, "").contains("--admin"));
         assert!(port().nobody("refused").contains("start fleetfoot"));
+    }
+
+    #[test]
+    fn somebody_elses_good_answer_is_none() {
+        let known = |answer: &str| port().known(serde_json::from_str(answer).unwrap(), &["entries"]);
+        assert!(known(r#"{"entries":[]}"#).is_ok());
+        for answer in ["{}", "1", "[]", r#""entries""#, "null", r#"{"purged":1}"#] {
+            assert!(known(answer).unwrap_err().contains("--admin"), "{answer}");
+        }
     }
 
     #[test]

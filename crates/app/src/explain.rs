@@ -91,7 +91,7 @@ fn explain_running(question: &Question, json: bool) -> ExitCode {
         Ok(port) => port,
         Err(problem) => return output::fail(problem, output::USAGE),
     };
-    match port.get("/explain", &parameters) {
+    match port.get("/explain", &parameters, &["verdict"]) {
         Ok(explanation) => tell(&explanation, json),
         Err(problem) => output::fail(problem, 1),
     }

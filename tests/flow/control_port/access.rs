@@ -1,7 +1,7 @@
 //! Who may control the cache (THREATS G): programs of this machine, or whoever shows the token; never a web page, and
 //! never over the port of clients.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Command, Fleetfoot, Origin, RawClient, ok};
 
 use super::port::{ask, counting, post, read};
@@ -29,8 +29,7 @@ fn try_all(fleetfoot: &Fleetfoot, fields: &str, expected: u16) {
         |target, (method, content)| {
             let fields = format!("Content-Type: application/json\n{fields}");
             let answer = ask(fleetfoot, method, target, &fields, content);
-            assert_eq!(answer.status, expected, "{answer:?}");
-            let fault: Value = serde_json::from_slice(&answer.body).unwrap();
+            let fault = read(&answer, expected);
             assert!(fault["detail"].as_str().is_some_and(|detail| detail.len() > 10), "{fault}");
         },
     );

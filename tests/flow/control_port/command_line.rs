@@ -20,7 +20,9 @@ fn good(fleetfoot: &Fleetfoot, words: &[&str]) -> String {
 
 fn json(fleetfoot: &Fleetfoot, words: &[&str]) -> Value {
     let text = good(fleetfoot, &[words, &["--json"]].concat());
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
+    let read = serde_json::from_str(&text);
+    assert!(read.is_ok(), "no JSON: {text}");
+    read.unwrap_or_default()
 }
 
 #[test]

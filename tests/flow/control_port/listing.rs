@@ -7,8 +7,8 @@ use super::port::{ask, get, post, read, visit};
 use crate::setup::{cached, cached_with};
 
 fn urls(listed: &Value) -> Vec<String> {
-    let entries = listed["entries"].as_array().unwrap();
-    entries.iter().map(|entry| entry["url"].as_str().unwrap().to_owned()).collect()
+    let entries = listed["entries"].as_array().expect("a list");
+    entries.iter().map(|entry| entry["url"].as_str().expect("a URL").to_owned()).collect()
 }
 
 fn library() -> (Origin, Fleetfoot) {

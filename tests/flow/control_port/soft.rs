@@ -86,7 +86,9 @@ fn hard_after_soft_is_gone_and_soft_after_hard_brings_nothing_back() {
             .replies([ok("Cache-Control: max-age=600", "old"), ok("Cache-Control: max-age=600", "new")]);
         let fleetfoot = cached_with(&origin, "ttl: origin, stale: 1h");
         fleetfoot.get("/");
-        order.into_iter().for_each(|is_soft| soft(&fleetfoot, is_soft));
+        for is_soft in order {
+            soft(&fleetfoot, is_soft);
+        }
         assert_eq!(fleetfoot.get("/").text(), "new", "{order:?}");
     }
 }

@@ -42,9 +42,9 @@ pub(super) fn until_on_disk(fleetfoot: &mut Fleetfoot, records: u32) {
 
 /// Starts the program with this folder, which it must refuse; what it said.
 fn refused(origin: &Origin, folder: &Path) -> String {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("fleetfoot.yaml");
-    std::fs::write(&file, config(origin, folder, "64MiB", "ttl: origin")).unwrap();
+    std::fs::write(&file, config(origin, folder, "64MiB", "ttl: origin")).expect("a file in it");
     let finished = Command::new(&["run", &file.to_string_lossy()]).run("");
     assert_ne!(finished.code, Some(0), "{finished:?}");
     assert!(finished.stderr.contains(&*folder.to_string_lossy()), "it says which folder: {finished:?}");

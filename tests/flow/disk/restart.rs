@@ -110,7 +110,9 @@ fn hosts_and_queries_stay_apart() {
     let ask = |fleetfoot: &testkit::Fleetfoot, (host, target): (&str, &str)| {
         fleetfoot.connect().ask(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
     };
-    asked.iter().for_each(|asked| drop(ask(&fleetfoot, *asked)));
+    for asked in asked {
+        ask(&fleetfoot, asked);
+    }
     let fleetfoot = restarted(fleetfoot, &origin, folder.path());
     for (host, target) in asked {
         let answer = ask(&fleetfoot, (host, target));
@@ -146,7 +148,7 @@ fn what_must_not_be_stored_is_not_on_disk() {
 
 /// Stored, purged, killed, started again: what `/` is then, and whether it is a hit.
 fn after_a_kill(call: &serde_json::Value) -> (String, bool) {
-    let (origin, folder) = (Origin::start(), tempfile::tempdir().unwrap());
+    let (origin, folder) = (Origin::start(), tempfile::tempdir().expect("a temporary directory"));
     let fields = "Cache-Control: max-age=600\nCache-Tag: t";
     origin.on("/").replies([ok(fields, "old"), ok(fields, "new")]);
     origin.on("/other").reply(ok("Cache-Control: max-age=600", "other"));

@@ -22,7 +22,8 @@ const LATER: u64 = 4_000_000_000;
 const EARLIER: u64 = 1_500_000_000;
 
 fn signature(key: &str, text: &str) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &URL_SAFE.decode(key).unwrap());
+    let key = URL_SAFE.decode(key).expect("the keys above are base64url");
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key);
     URL_SAFE.encode(hmac::sign(&key, text.as_bytes()))
 }
 

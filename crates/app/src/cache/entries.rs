@@ -22,7 +22,7 @@ pub(super) fn list(
     if exact {
         parameters.push(("exact", "true"));
     }
-    match port.get("/cache/entries", &parameters) {
+    match port.get("/cache/entries", &parameters, &["entries"]) {
         Ok(answer) if json => output::say_json(&answer),
         Ok(answer) => show(&answer),
         Err(problem) => return refused(&problem),
@@ -31,7 +31,7 @@ pub(super) fn list(
 }
 
 pub(super) fn get(port: &AdminPort, url: &str, json: bool) -> ExitCode {
-    match port.get("/cache/entry", &[("url", url)]) {
+    match port.get("/cache/entry", &[("url", url)], &["entries"]) {
         Ok(answer) if json => output::say_json(&answer),
         Ok(answer) => {
             let variants: Vec<_> = rows(&answer).iter().map(readable).collect();

@@ -9,7 +9,7 @@ use crate::admin_port::{AdminPort, USUAL};
 use crate::output;
 
 pub(super) fn purge(port: &AdminPort, call: &Value, json: bool) -> ExitCode {
-    match port.post("/cache/purge", call, USUAL) {
+    match port.post("/cache/purge", call, USUAL, &["in_force", "would_purge"]) {
         Ok(answer) if json => output::say_json(&answer),
         Ok(answer) => output::say(readable(&answer)),
         Err(problem) => return refused(&problem),

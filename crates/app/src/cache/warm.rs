@@ -40,7 +40,7 @@ pub(super) fn warm(port: &AdminPort, file: &Path, rate: u32, json: bool) -> Exit
     let bar = if json { ProgressBar::hidden() } else { bar(urls.len()) };
     let mut warmed = Vec::with_capacity(urls.len());
     for some in urls.chunks((rate as usize).clamp(1, MOST)) {
-        match port.post("/cache/warm", &json!({"urls": some, "rate": rate}), LONGEST) {
+        match port.post("/cache/warm", &json!({"urls": some, "rate": rate}), LONGEST, &["warmed"]) {
             Ok(mut answer) => {
                 bar.inc(some.len() as u64);
                 if let Value::Array(more) = answer["warmed"].take() {
