@@ -18,7 +18,7 @@ use bytes::Bytes;
 use http::Method;
 use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
-use rules::{CacheStatus, Encoding, Exchange, Fwd, Ranges, Reuse};
+use rules::{CacheStatus, Encoding, Exchange, Fwd, NotStored, Ranges, Reuse};
 
 use crate::content::{self, Content};
 use crate::draft::{Drafting, strip_tags};
@@ -157,7 +157,8 @@ impl<C: Call> Caching<'_, C> {
             }
             Found::AskAlone if ask.request.method == Method::HEAD => self.told_shortly(self.head(ask).await),
             Found::Ask { .. } | Found::AskAlone if directives.no_store => {
-                self.pass(ask.request, CacheStatus::forward(Fwd::Request).because("no-store")).await
+                let status = CacheStatus::forward(Fwd::Request).because(NotStored::RequestNoStore.word());
+                self.pass(ask.request, status).await
             }
             Found::Ask { stale: None, fwd, .. } if interest.range() && !keys_content => {
                 self.range(Ask { fwd, ..ask }).await
