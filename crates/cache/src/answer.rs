@@ -53,6 +53,8 @@ pub struct Caching<'a, C> {
     pub policy: &'a Arc<CachePolicy>,
     /// What the route calls the segments of its path.
     pub names: &'a [Option<Box<str>>],
+    /// The name of the route's source.
+    pub source: &'a str,
     /// What lies behind the cache.
     pub call: &'a C,
 }
@@ -121,7 +123,7 @@ impl<C: Call> Caching<'_, C> {
             Ask { request, key, personal, encoding, interest, directives, stale: None, fwd: Fwd::UriMiss };
         let now = Clock::now();
         let found = match self.find(&ask, now) {
-            missing @ Found::Ask { stale: None, .. } => match self.recall(&ask).await {
+            missing @ Found::Ask { stale: None, fwd: Fwd::UriMiss, .. } => match self.recall(&ask).await {
                 Recalled::Nothing => missing,
                 Recalled::InMemory => self.find(&ask, now),
                 Recalled::Answer(answer) => return *answer,
@@ -177,7 +179,7 @@ impl<C: Call> Caching<'_, C> {
     }
 
     pub(crate) fn look<'r>(&'r self, request: &'r RequestView<'r>) -> Look<'r> {
-        Look { request, policy: self.policy, names: self.names }
+        Look { request, policy: self.policy, names: self.names, source: self.source }
     }
 
     /// A fill that nobody can join.
@@ -218,7 +220,8 @@ impl<C: Call> Caching<'_, C> {
                     requested_at,
                     received_at: Clock::now(),
                 };
-                let user = if personal { key.view().user() } else { None };
+                let user = if personal { key.view().user_tag() } else { None };
+                let user = user.as_deref();
                 let drafting = Drafting { policy: self.policy, authority: &asked.authority, user, since };
                 self.learn_from_head(&key.view(), &entry, &exchange, &drafting);
                 Answer { outcome: Ok(response), ..answer }

@@ -6,6 +6,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,12 +18,13 @@ use message::{Error, Kind, Timestamp};
 use crate::entry::{Draft, Entry};
 use crate::form;
 use crate::key::KeyView;
-use crate::marks::{Marked, Marks};
-use crate::purge::{Purge, Scope};
+use crate::marks::{Mark, Marks, Note, Place, Prefix};
 
 /// See the module.
 pub(crate) struct DiskTier {
     disk: Arc<Disk>,
+    /// Bytes of the journal when it was last written anew.
+    rewritten: AtomicU64,
 }
 
 /// An answer found on disk. Its content may still be there.
@@ -33,22 +35,20 @@ pub(crate) struct OnDisk {
 
 /// What is of use for less than that is not worth a write.
 const WORTH: Duration = Duration::from_secs(10);
-/// A confirmed answer (304) of more than that is not written once more for its new dates alone: the next start asks again.
+/// A confirmed answer (304) of more than that is not written once more for its new dates alone.
 const REWRITTEN: usize = 1024 * 1024;
-/// Purges are written down anew when their journal is longer than that.
-const COMPACTED: u64 = 8 * 1024 * 1024;
 
 impl DiskTier {
     /// Opens it for a store without answers, which learns of the purges before this start.
     pub(crate) fn new(disk: Arc<Disk>, marks: &Marks) -> Self {
         let entries = disk.journal().take_entries();
-        let recalled: Option<Vec<_>> = entries.iter().map(|entry| read_mark(entry)).collect();
-        if recalled.is_none() {
+        let notes: Option<Vec<_>> = entries.iter().map(|entry| read_note(entry)).collect();
+        if notes.is_none() {
             // Purges of another version, which nobody can read: what they were to forget must not come back.
             disk.clear();
         }
-        marks.recall(recalled.unwrap_or_default(), disk.last_sequence());
-        DiskTier { disk }
+        marks.recall(&notes.unwrap_or_default(), disk.last_sequence());
+        DiskTier { disk, rewritten: AtomicU64::new(0) }
     }
 
     /// Looks the key up and reads what is there but for long content.
@@ -61,9 +61,16 @@ impl DiskTier {
         Some(OnDisk { draft, content: record.body })
     }
 
-    /// Keeps an answer, if it is worth it. `confirmed`: the same content has been kept before.
-    pub(crate) fn keep(&self, key: &KeyView<'_>, entry: &Entry, confirmed: bool, now: Timestamp) {
-        if (confirmed && entry.body().len() > REWRITTEN) || entry.terms().servable_until() < now + WORTH {
+    /// Keeps an answer, if it is worth it; if not, what was kept before it goes. `before`: the same content with other
+    /// terms, which may be there.
+    pub(crate) fn keep(&self, key: &KeyView<'_>, entry: &Entry, before: Option<&Entry>, now: Timestamp) {
+        let until = entry.terms().servable_until();
+        if until < now + WORTH {
+            return self.remove(key);
+        }
+        // What is there is good for no longer than the new one: the next start asks again, which costs less than a write.
+        let stays = before.is_some_and(|before| before.terms().servable_until() <= until);
+        if stays && entry.body().len() > REWRITTEN {
             return;
         }
         self.disk.insert(name(key), form::write(entry), entry.body().clone(), entry.compared());
@@ -74,18 +81,21 @@ impl DiskTier {
         self.disk.remove(&name(key));
     }
 
-    /// A purge that must outlive this process. Where it cannot be written, what it may concern goes at once instead.
-    pub(crate) fn note(&self, marked: &Marked) {
-        if self.disk.journal().append(&write_mark(marked)).is_err() {
+    /// A purge that must outlive this process. Where it cannot be written, all that it may concern goes at once instead.
+    pub(crate) fn note(&self, notes: &[Note]) {
+        if !notes.iter().all(|note| self.disk.journal().append(&write_note(note)).is_ok()) {
             self.disk.clear();
         }
     }
 
-    /// Keeps the journal short. Waits for the disk: not for a core.
+    /// Keeps the journal short: written anew when it is half full, unless that would not help. Waits for the disk: not for
+    /// a core.
     pub(crate) fn compact(&self, marks: &Marks) {
-        if self.disk.journal().bytes() > COMPACTED {
+        let journal = self.disk.journal();
+        if journal.bytes() > (journal.capacity() / 2).max(2 * self.rewritten.load(Relaxed)) {
             // A failure leaves the old one, which is only longer.
-            let _ = self.disk.journal().rewrite(marks.all().iter().map(write_mark));
+            let _ = journal.rewrite(marks.notes().iter().map(write_note));
+            self.rewritten.store(journal.bytes(), Relaxed);
         }
     }
 }
@@ -159,48 +169,82 @@ impl HttpBody for DiskBody {
 
 const VERSION: u8 = 1;
 
-/// A purge as an entry of the journal.
-fn write_mark(marked: &Marked) -> Vec<u8> {
-    let (kind, authority, text) = match &marked.purge.scope {
-        Scope::Everything => (0, None, ""),
-        Scope::Host(authority) => (1, Some(authority), ""),
-        Scope::Prefix { authority, path } => (2, authority.as_ref(), &**path),
-        Scope::Path { authority, path } => (3, Some(authority), &**path),
-        Scope::Target { authority, target } => (4, Some(authority), &**target),
-        Scope::Tag(tag) => (5, None, &**tag),
+/// A note as an entry of the journal: version, kind, mark, and what is marked.
+fn write_note(note: &Note) -> Vec<u8> {
+    let place = |place: &Place| match place {
+        Place::Host(hash) => (2, *hash),
+        Place::Path(hash) => (3, *hash),
+        Place::Target(hash) => (4, *hash),
+        Place::PathOfTarget(hash) => (5, *hash),
+        Place::Tag(hash) => (6, *hash),
     };
-    let mut out = vec![VERSION, kind, u8::from(marked.purge.soft), u8::from(authority.is_some())];
-    out.extend(marked.epoch.to_le_bytes());
-    out.extend(marked.at.as_millis().to_le_bytes());
-    let authority = authority.map_or("", |authority| authority);
-    out.extend((authority.len() as u32).to_le_bytes());
-    out.extend_from_slice(authority.as_bytes());
-    out.extend_from_slice(text.as_bytes());
+    let mut out = vec![VERSION];
+    match note {
+        Note::Retired(epoch) => {
+            out.push(0);
+            out.extend(epoch.to_le_bytes());
+        }
+        Note::Everything(mark) => {
+            out.push(1);
+            push_mark(&mut out, mark);
+        }
+        Note::Place(marked, mark) => {
+            let (kind, hash) = place(marked);
+            out.push(kind);
+            push_mark(&mut out, mark);
+            out.extend(hash.to_le_bytes());
+        }
+        Note::Prefix(prefix, mark) => {
+            out.push(if prefix.authority.is_some() { 7 } else { 8 });
+            push_mark(&mut out, mark);
+            let authority = prefix.authority.as_deref().unwrap_or_default();
+            out.extend((authority.len() as u32).to_le_bytes());
+            out.extend_from_slice(authority.as_bytes());
+            out.extend_from_slice(prefix.path.as_bytes());
+        }
+    }
     out
 }
 
-fn read_mark(entry: &[u8]) -> Option<Marked> {
-    let ([VERSION, kind, soft, named], rest) = entry.split_first_chunk::<4>()? else { return None };
-    let (epoch, rest) = rest.split_first_chunk()?;
-    let (at, rest) = rest.split_first_chunk()?;
-    let (length, rest) = rest.split_first_chunk()?;
-    let (authority, text) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    let authority = || Some(Box::from(std::str::from_utf8(authority).ok()?));
-    let text = || Some(Box::from(std::str::from_utf8(text).ok()?));
-    let scope = match kind {
-        0 => Scope::Everything,
-        1 => Scope::Host(authority()?),
-        2 => Scope::Prefix { authority: if *named == 1 { authority() } else { None }, path: text()? },
-        3 => Scope::Path { authority: authority()?, path: text()? },
-        4 => Scope::Target { authority: authority()?, target: text()? },
-        5 => Scope::Tag(text()?),
+fn push_mark(out: &mut Vec<u8>, mark: &Mark) {
+    for number in [mark.hard, mark.soft, mark.soft_at.as_millis(), mark.at.as_millis()] {
+        out.extend(number.to_le_bytes());
+    }
+}
+
+fn read_note(entry: &[u8]) -> Option<Note> {
+    let ([VERSION, kind], rest) = entry.split_first_chunk::<2>()? else { return None };
+    if *kind == 0 {
+        return Some(Note::Retired(u64::from_le_bytes(rest.try_into().ok()?)));
+    }
+    let (numbers, rest) = rest.split_first_chunk::<32>()?;
+    let number = |index: usize| u64::from_le_bytes(numbers.as_chunks::<8>().0[index]);
+    let mark = Mark {
+        hard: number(0),
+        soft: number(1),
+        soft_at: Timestamp::from_millis(number(2)),
+        at: Timestamp::from_millis(number(3)),
+    };
+    if let 7 | 8 = kind {
+        let (length, rest) = rest.split_first_chunk()?;
+        let (authority, path) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let text = |bytes| Some(Box::from(std::str::from_utf8(bytes).ok()?));
+        let authority = if *kind == 7 { Some(text(authority)?) } else { None };
+        return Some(Note::Prefix(Prefix { authority, path: text(path)? }, mark));
+    }
+    if *kind == 1 {
+        return rest.is_empty().then_some(Note::Everything(mark));
+    }
+    let hash = u128::from_le_bytes(rest.try_into().ok()?);
+    let place = match kind {
+        2 => Place::Host(hash),
+        3 => Place::Path(hash),
+        4 => Place::Target(hash),
+        5 => Place::PathOfTarget(hash),
+        6 => Place::Tag(hash),
         _ => return None,
     };
-    Some(Marked {
-        epoch: u64::from_le_bytes(*epoch),
-        at: Timestamp::from_millis(u64::from_le_bytes(*at)),
-        purge: Purge { scope, soft: *soft == 1 },
-    })
+    Some(Note::Place(place, mark))
 }
 
 #[cfg(test)]
@@ -208,21 +252,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn purges_come_back_as_they_were() {
-        let text = |text: &str| Box::from(text);
-        for scope in [
-            Scope::Everything,
-            Scope::Host(text("a")),
-            Scope::Prefix { authority: None, path: text("/x") },
-            Scope::Prefix { authority: Some(text("a")), path: text("/x") },
-            Scope::Path { authority: text("a"), path: text("/x") },
-            Scope::Target { authority: text("a"), target: text("/x?q") },
-            Scope::Tag(text("t")),
+    fn notes_come_back_as_they_were() {
+        let mark = Mark { hard: 7, soft: 8, soft_at: Timestamp::from_secs(9), at: Timestamp::from_secs(10) };
+        let prefix =
+            |authority: Option<&str>| Prefix { authority: authority.map(Box::from), path: "/x".into() };
+        for note in [
+            Note::Retired(5),
+            Note::Everything(mark),
+            Note::Place(Place::Host(1), mark),
+            Note::Place(Place::Path(u128::MAX), mark),
+            Note::Place(Place::Target(3), mark),
+            Note::Place(Place::PathOfTarget(4), mark),
+            Note::Place(Place::Tag(5), mark),
+            Note::Prefix(prefix(None), mark),
+            Note::Prefix(prefix(Some("a")), mark),
         ] {
-            let marked = Marked { epoch: 7, at: Timestamp::from_secs(9), purge: Purge { scope, soft: true } };
-            let written = write_mark(&marked);
-            assert_eq!(read_mark(&written), Some(marked));
-            assert_eq!(read_mark(&written[..10]), None);
+            let written = write_note(&note);
+            assert_eq!(read_note(&written).as_ref(), Some(&note));
+            assert_eq!(read_note(&written[..9]), None, "{note:?}");
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Drafting<'a> {
     pub(crate) policy: &'a CachePolicy,
     /// Host and port the client asked for: groups belong to them.
     pub(crate) authority: &'a str,
-    /// Whom the key names, where it names a user.
+    /// The tag of the user whom the key names, where it names one.
     pub(crate) user: Option<&'a str>,
     /// The epoch of purges when the origin was asked.
     pub(crate) since: u64,
@@ -59,7 +59,7 @@ impl Drafting<'_> {
         let client_lifetime = client_lifetime(&mut fields, self.policy);
         let mut tags = Tags::new(rules::tags::of(exchange.response, &self.policy.tags, self.authority));
         if let Some(user) = self.user {
-            tags = tags.and(&format!("user:{user}"));
+            tags = tags.and(user);
         }
         Draft {
             status: exchange.status,

@@ -14,6 +14,8 @@ use crate::store::Store;
 
 /// Content up to this length is waited for: it is compressed within a millisecond or two.
 const SHORT: usize = 64 * 1024;
+/// Content above that goes out as it is, as with most CDNs: it would hold a processor for seconds.
+const LONGEST: usize = 10 * 1024 * 1024;
 /// So many at once; whoever comes above that gets the content as it is.
 const MOST: usize = 4;
 
@@ -29,7 +31,8 @@ pub(crate) async fn encoded(
     encoding: Encoding,
     most_variants: usize,
 ) -> Arc<Entry> {
-    if !entry.is_encodable() || entry.encoded(encoding).is_some() || !entry.begin_encoding() {
+    let is_long = entry.body().len() > LONGEST;
+    if is_long || !entry.is_encodable() || entry.encoded(encoding).is_some() || !entry.begin_encoding() {
         return entry;
     }
     if store.encoding.0.fetch_add(1, Relaxed) >= MOST {
@@ -37,12 +40,13 @@ pub(crate) async fn encoded(
         entry.end_encoding();
         return entry;
     }
+    // A task of its own, so that it comes to its end when the client who asked leaves.
     let work = make(Arc::clone(store), key.clone(), Arc::clone(&entry), encoding, most_variants);
-    if entry.body().len() <= SHORT {
-        return work.await.unwrap_or(entry);
+    let work = tokio::task::spawn_local(work);
+    if entry.body().len() > SHORT {
+        return entry;
     }
-    tokio::task::spawn_local(work);
-    entry
+    work.await.ok().flatten().unwrap_or(entry)
 }
 
 /// `None` when it came to nothing.
@@ -60,6 +64,10 @@ async fn make(
         entry.end_encoding();
         return None;
     };
+    if body.len() >= entry.body().len() {
+        // Marked as being compressed for good, so that nobody tries again.
+        return None;
+    }
     let next = Arc::new(entry.with_encoded(encoding, body));
     store.memory.replace(&key.view(), &entry, Arc::clone(&next), most_variants);
     store.counters.encoded();

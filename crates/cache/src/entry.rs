@@ -286,6 +286,11 @@ impl Entry {
         !self.encoding.swap(true, Relaxed)
     }
 
+    /// Whether somebody does, or did in vain.
+    pub(crate) fn is_encoding(&self) -> bool {
+        self.encoding.load(Relaxed)
+    }
+
     /// It came to nothing.
     pub(crate) fn end_encoding(&self) {
         self.encoding.store(false, Relaxed);

@@ -81,7 +81,7 @@ impl<C: Call> Caching<'_, C> {
             call: self.call.clone(),
             policy: Arc::clone(self.policy),
             key: key.clone(),
-            personal,
+            user: if personal { key.view().user_tag() } else { None },
             fill,
             ranged,
             stale,

@@ -43,8 +43,8 @@ pub(crate) struct Filler<C> {
     pub(crate) call: C,
     pub(crate) policy: Arc<CachePolicy>,
     pub(crate) key: Key,
-    /// The key names the user.
-    pub(crate) personal: bool,
+    /// The tag of the user whom the key names, where it names one.
+    pub(crate) user: Option<String>,
     pub(crate) fill: Arc<Fill>,
     /// What is stored already, to be confirmed or replaced.
     pub(crate) stale: Option<Arc<Entry>>,
@@ -154,7 +154,7 @@ impl<C: Call> Filler<C> {
             request: message::Fields::Map(&asked.fields),
             status: response.status,
             response: &response.fields,
-            personal: self.personal,
+            personal: self.user.is_some(),
             requested_at: answered.requested_at,
             received_at: answered.received_at,
         };
@@ -186,7 +186,7 @@ impl<C: Call> Filler<C> {
     }
 
     fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
-        let user = self.personal.then(|| self.key.view().user().unwrap_or_default());
+        let user = self.user.as_deref();
         Drafting { policy: &self.policy, authority: &asked.authority, user, since: self.fill.since() }
     }
 
@@ -283,7 +283,7 @@ impl<C: Call> Filler<C> {
     ) {
         let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
         match &shared {
-            Some(entry) => self.keep(&self.key, entry, true),
+            Some(entry) => self.keep(&self.key, entry, Some(stale)),
             None => self.store.remove_entry(&self.key.view(), stale),
         }
         self.leave_table();
@@ -355,7 +355,7 @@ impl<C: Call> Filler<C> {
         }
         if let Some(body) = self.fill.complete(trailers) {
             let draft = self.guarded(head.draft.clone(), asked, &body);
-            self.keep(key, &Arc::new(Entry::new(draft, body)), false);
+            self.keep(key, &Arc::new(Entry::new(draft, body)), None);
         }
         self.leave_table();
     }
@@ -365,7 +365,7 @@ impl<C: Call> Filler<C> {
         if self.policy.key.reflected {
             let content =
                 response::decoded_beginning(&draft.fields, content, rules::reflection::LOOKED_THROUGH);
-            let keyed = KeyedFields { policy: &self.policy, personal: self.personal };
+            let keyed = KeyedFields { policy: &self.policy, personal: self.user.is_some() };
             let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
             let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
             let reflected = rules::reflection::reflected(&asked.fields, is_keyed, &draft.fields, &content);
@@ -387,8 +387,8 @@ impl<C: Call> Filler<C> {
         }
     }
 
-    fn keep(&self, key: &Key, entry: &Arc<Entry>, confirmed: bool) {
-        let kept = Kept::Entry { entry: Arc::clone(entry), confirmed };
+    fn keep(&self, key: &Key, entry: &Arc<Entry>, before: Option<&Arc<Entry>>) {
+        let kept = Kept::Entry { entry: Arc::clone(entry), before: before.cloned() };
         self.store.keep(&key.view(), kept, self.policy.max_variants);
     }
 

@@ -136,7 +136,7 @@ mod tests {
             target: "/",
             fields: Fields::Wire(&lines),
         };
-        Interest::of(&Look { request: &request, policy, names: &[] })
+        Interest::of(&Look { request: &request, policy, names: &[], source: "api" })
     }
 
     #[test]

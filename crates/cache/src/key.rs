@@ -56,9 +56,24 @@ impl<'a> KeyView<'a> {
         Pieces::of(self.also)
     }
 
-    /// Whom it names, where it names a user.
-    pub(crate) fn user(&self) -> Option<&'a str> {
-        self.pieces().find(|(name, _)| *name == keying::USER)?.1
+    /// The tag of the user it names: control bytes, which would end it, as `%0A`.
+    pub(crate) fn user_tag(&self) -> Option<String> {
+        let (_, value) = self.pieces().find(|(name, _)| *name == keying::USER)?;
+        // Pieces hold the bytes of values as the characters of Latin-1.
+        let bytes: Vec<u8> = value?.chars().map(|character| character as u8).collect();
+        let mut tag = String::from("user:");
+        for character in String::from_utf8_lossy(&bytes).chars() {
+            match character {
+                control if control.is_control() => tag.extend(["%", &format!("{:02X}", u32::from(control))]),
+                other => tag.push(other),
+            }
+        }
+        Some(tag)
+    }
+
+    /// Whether its target is what a `No-Vary-Search` left of the one that was sent.
+    pub(crate) fn has_rule(&self) -> bool {
+        keying::without_rule(self.also).len() < self.also.len()
     }
 
     /// The same key for a target (as sent to the origin) whose answer has such a rule.

@@ -35,6 +35,8 @@ pub struct Look<'a> {
     pub policy: &'a CachePolicy,
     /// What the route calls the segments of its path.
     pub names: &'a [Option<Box<str>>],
+    /// The name of the route's source.
+    pub source: &'a str,
 }
 
 /// A request's key, and whether it names the user.
@@ -74,13 +76,17 @@ impl<'a> Look<'a> {
         if policy.no_vary_search
             && let Some(rule) = learned.find(self.request.authority, target)
         {
-            also.push_str(&rule_piece(&rule));
-            target = rule.target(target, searched);
+            also.push_str(&rule.piece);
+            target = rule.rule.target(target, searched);
+        }
+        if !policy.host {
+            // Hosts do not matter among those that one source answers for.
+            push_piece(also, ["source", ""], Some(self.source.as_bytes()));
         }
         self.push_named(policy, also, value);
         let personal = self.push_user(also, value);
         if let Some(content) = content {
-            self.push_content(content, also);
+            self.push_content(content, also, value);
         }
         let key = KeyView {
             scheme: if policy.scheme { self.request.scheme } else { Scheme::Http },
@@ -97,13 +103,21 @@ impl<'a> Look<'a> {
         for name in &policy.headers {
             push_field(also, fields, name, value);
         }
-        for name in policy.cookies.iter().flatten() {
-            push_piece(also, ["cookie ", name], cookie(fields, name));
+        if let Some(names) = &policy.cookies {
+            // Also where none counts: with another policy all cookies might have reached the origin.
+            push_piece(also, ["cookies", ""], None);
+            for name in names {
+                push_piece(also, ["cookie ", name], cookie(fields, name));
+            }
         }
         if let Some(template) = &policy.by {
             value.clear();
             let there = template.write(&self.context(), value);
             push_piece(also, ["by ", template.text()], there.then_some(value));
+            // Whoever only claims what somebody else is has a credential of their own.
+            if template.reads_claims() && self.policy.per.is_none() {
+                push_field(also, fields, &AUTHORIZATION, value);
+            }
         }
         // Compressed answers are made here, from one that is asked for without any coding.
         if policy.fold_encodings && self.policy.compress.is_none() {
@@ -132,10 +146,10 @@ impl<'a> Look<'a> {
         true
     }
 
-    fn push_content(&self, content: &[u8], also: &mut String) {
+    fn push_content(&self, content: &[u8], also: &mut String, value: &mut Vec<u8>) {
         push_piece(also, ["method", ""], Some(self.request.method.as_str().as_bytes()));
         for name in [&CONTENT_TYPE, &CONTENT_ENCODING] {
-            push_piece(also, ["header ", name.as_str()], self.request.fields.first(name));
+            push_field(also, self.request.fields, name, value);
         }
         push_piece(also, ["content", ""], Some(content));
     }
@@ -250,7 +264,7 @@ mod tests {
             target,
             fields: Fields::Map(&fields),
         };
-        let look = Look { request: &request, policy, names: &[] };
+        let look = Look { request: &request, policy, names: &[], source: "api" };
         look.key(&Learned::new(), None, &mut Scratch::default()).key.to_key()
     }
 
@@ -274,7 +288,7 @@ mod tests {
     fn scheme_and_host_may_be_left_out() {
         let key = KeyPolicy { scheme: false, host: false, ..KeyPolicy::default() };
         let key = key_of(&CachePolicy { key, ..CachePolicy::default() }, "/x", &[]);
-        assert_eq!(key.view().to_string(), "http://*/x");
+        assert_eq!(key.view().to_string(), "http://*/x source=api");
     }
 
     #[test]
@@ -282,7 +296,15 @@ mod tests {
         let lines = [("x-a", b"1:2".to_vec()), ("cookie", b"d=1; c=\xff; c=3".to_vec())];
         let key = key_of(&by_fields(), "/", &lines);
         let pieces: Vec<_> = key.view().pieces().collect();
-        assert_eq!(pieces, [("header x-a", Some("1:2")), ("header x-b", None), ("cookie c", Some("\u{ff}"))]);
+        assert_eq!(
+            pieces,
+            [
+                ("header x-a", Some("1:2")),
+                ("header x-b", None),
+                ("cookies", None),
+                ("cookie c", Some("\u{ff}"))
+            ]
+        );
     }
 
     fn lines() -> impl Strategy<Value = Vec<(&'static str, Vec<u8>)>> {

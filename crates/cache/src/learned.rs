@@ -10,17 +10,26 @@ use quick_cache::Equivalent;
 use quick_cache::sync::Cache;
 use rules::NoVarySearch;
 
+use crate::keying::rule_piece;
+
 /// The latest rule of each path; the least used give way, which costs nothing but another fetch.
 pub(crate) struct Learned {
     rules: Cache<Path, Known>,
     any: AtomicBool,
 }
 
+/// A rule, and the piece of keys that says so, ready to be copied.
+#[derive(Debug)]
+pub(crate) struct Learnt {
+    pub(crate) rule: NoVarySearch,
+    pub(crate) piece: String,
+}
+
 const MOST: usize = 4096;
 
 #[derive(Clone)]
 struct Known {
-    rule: Arc<NoVarySearch>,
+    learnt: Arc<Learnt>,
     /// The answer for the path alone, without a query, said so too. One that does not is left where it is found: else
     /// whoever asks for some query could make everybody miss it.
     alone: bool,
@@ -50,13 +59,13 @@ impl Learned {
     }
 
     /// The rule for this target, where one is known.
-    pub(crate) fn find(&self, authority: &str, target: &str) -> Option<Arc<NoVarySearch>> {
+    pub(crate) fn find(&self, authority: &str, target: &str) -> Option<Arc<Learnt>> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
         let (path, is_alone) = path_of(target);
         let known = self.rules.get(&PathView { authority, path })?;
-        (known.alone || !is_alone).then_some(known.rule)
+        (known.alone || !is_alone).then_some(known.learnt)
     }
 
     /// Remembers what the latest answer for this target said, also that it said nothing.
@@ -66,10 +75,13 @@ impl Learned {
         let any = self.any.load(Ordering::Relaxed);
         let known = if any { self.rules.peek(&view) } else { None };
         let next = match (rule, known) {
-            (Some(rule), Some(known)) if *known.rule == rule => {
+            (Some(rule), Some(known)) if known.learnt.rule == rule => {
                 Known { alone: known.alone || is_alone, ..known }
             }
-            (Some(rule), _) => Known { rule: Arc::new(rule), alone: is_alone },
+            (Some(rule), _) => {
+                let learnt = Arc::new(Learnt { piece: rule_piece(&rule), rule });
+                Known { learnt, alone: is_alone }
+            }
             (None, Some(known)) if is_alone => Known { alone: false, ..known },
             (None, Some(_)) => return drop(self.rules.remove(&view)),
             (None, None) => return,

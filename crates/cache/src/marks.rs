@@ -1,9 +1,11 @@
-//! Marks: what has been purged, and when: the purges that entries are still to be compared with.
+//! Marks: what has been purged, and when: the purges that answers are still to be compared with.
 //!
-//! A purge writes a mark and raises the epoch; both take as long for one entry as for a million. An entry remembers the
+//! A purge writes a mark and raises the epoch; both take as long for one answer as for a million. An entry remembers the
 //! epoch up to which it has been compared, so that a hit only compares two numbers. After a purge each entry is compared
-//! once more: on its next use, or by the sweep, after which old marks are not needed any more. (Walking an index of
-//! all entries by tag would make the purge itself take as long as there are entries, and cost memory for each.)
+//! once more: on its next use, or by the sweep, after which old marks are not needed any more. Why: decision 0007.
+//!
+//! URLs and tags are kept as hashes of 128 bits, so that marks are small whatever somebody writes to; two that share one
+//! would be forgotten together, which harms nobody.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +13,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use message::Timestamp;
+use twox_hash::XxHash3_128;
 
 use crate::key::KeyView;
 use crate::purge::{Purge, Scope};
@@ -20,42 +23,54 @@ use crate::purge::{Purge, Scope};
 pub(crate) struct Marks {
     /// How many purges there have been.
     epoch: AtomicU64,
+    /// The latest that a sweep should follow soon: what writes make out of date can wait.
+    urgent: AtomicU64,
     /// All answers in memory have been compared with the purges up to this one.
     swept: AtomicU64,
+    /// When, in milliseconds.
+    swept_at: AtomicU64,
     table: RwLock<Table>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    /// For every host, also those of keys that name none.
-    any: HostMarks,
-    hosts: HashMap<Box<str>, HostMarks>,
-    tags: HashMap<Box<str>, Mark>,
+    everything: Mark,
+    places: HashMap<Place, Mark>,
+    /// The latest marked last, so that only those are looked at that an answer has not been compared with.
+    prefixes: Vec<(Prefix, Mark)>,
     /// The latest purge of a tag: what is still on its way has no tags yet.
     latest_tag: u64,
     /// Marks up to this epoch may be gone from here: what was asked for before it cannot be compared any more.
     retired: u64,
-    count: usize,
 }
 
-#[derive(Debug, Default)]
-struct HostMarks {
-    all: Mark,
-    paths: HashMap<Box<str>, Mark>,
-    targets: HashMap<Box<str>, Mark>,
-    /// The latest marked last, so that only those are compared that an answer has not been compared with.
-    prefixes: Vec<(Box<str>, Mark)>,
+/// What is marked, but for prefixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Host(u128),
+    Path(u128),
+    Target(u128),
+    /// A path of which a target is marked, for keys that hold only what a `No-Vary-Search` left of theirs.
+    PathOfTarget(u128),
+    Tag(u128),
 }
 
-/// The latest hard and the latest soft purge of one scope; epoch 0: none.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    hard: u64,
-    soft: u64,
+/// Paths that begin so; without an authority on any host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    pub(crate) authority: Option<Box<str>>,
+    pub(crate) path: Box<str>,
+}
+
+/// The latest hard and the latest soft purge of one place; epoch 0: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) hard: u64,
+    pub(crate) soft: u64,
     /// When the soft one was.
-    soft_at: Timestamp,
+    pub(crate) soft_at: Timestamp,
     /// When the latest was.
-    at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 /// What the purges since an epoch mean for an answer, the worst last.
@@ -69,19 +84,26 @@ pub(crate) enum Standing {
     Gone,
 }
 
-/// Above so many the older half is dropped, and all that was asked for before those is gone with them. A sweep a second
-/// keeps memory far below that; on disk, only what is older than so many purges is lost.
+/// One line of a journal of purges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// Whatever was asked for before this epoch is gone.
+    Retired(u64),
+    Everything(Mark),
+    Place(Place, Mark),
+    Prefix(Prefix, Mark),
+}
+
+/// Above so many the older half is dropped, and all that was asked for before those is gone with them.
 const MOST: usize = 65_536;
+/// The same for prefixes, which are compared one by one.
+const MOST_PREFIXES: usize = 4096;
+/// Longer prefixes are cut, so that they cover more.
+const LONGEST_PREFIX: usize = 1024;
 /// How long marks stay after a sweep, for answers that were on their way meanwhile.
 const KEPT_FOR: Duration = Duration::from_mins(1);
-
-/// A purge as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Marked {
-    pub(crate) epoch: u64,
-    pub(crate) at: Timestamp,
-    pub(crate) purge: Purge,
-}
+/// How long a sweep for the sake of writes may wait.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Marks {
     /// The number of purges so far.
@@ -89,36 +111,42 @@ impl Marks {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Writes a purge down. In force when this returns; its epoch is given back.
-    pub(crate) fn mark(&self, purge: &Purge, now: Timestamp) -> u64 {
+    /// Writes a purge down. In force when this returns. Given back: what to keep of it in a journal.
+    pub(crate) fn mark(&self, purge: &Purge, urgent: bool, now: Timestamp) -> Vec<Note> {
         let mut table = self.write();
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
-        table.mark(&purge.scope, &Mark::of(epoch, purge.soft, now));
+        let notes = notes_of(&purge.scope, Mark::of(epoch, purge.soft, now));
+        for note in &notes {
+            table.take(note);
+        }
+        if urgent {
+            self.urgent.store(epoch, Ordering::Relaxed);
+        }
         // Raised while the table is locked: whoever sees the new epoch finds the mark.
         self.epoch.store(epoch, Ordering::Release);
-        epoch
+        notes
     }
 
-    /// Writes down what was purged before this process began. `least`: epochs go on from there.
-    pub(crate) fn recall(&self, earlier: impl IntoIterator<Item = Marked>, least: u64) {
+    /// Takes up what was noted before this process began. `least`: epochs go on from there.
+    pub(crate) fn recall(&self, notes: &[Note], least: u64) {
         let mut table = self.write();
-        let mut latest = least.max(self.epoch.load(Ordering::Relaxed));
-        for Marked { epoch, at, purge } in earlier {
-            table.mark(&purge.scope, &Mark::of(epoch, purge.soft, at));
-            latest = latest.max(epoch);
+        for note in notes {
+            table.take(note);
         }
+        let noted = notes.iter().map(Note::latest).max().unwrap_or(0);
+        let latest = least.max(noted).max(self.epoch.load(Ordering::Relaxed));
         self.epoch.store(latest, Ordering::Release);
         self.swept.store(latest, Ordering::Relaxed);
     }
 
-    /// All purges that are still to be compared with, in no order.
-    pub(crate) fn all(&self) -> Vec<Marked> {
-        self.read().all()
+    /// All there is to note.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.read().notes()
     }
 
     /// What the purges after `since` mean for an answer with this key and these tags (joined by `\n`).
     pub(crate) fn standing(&self, key: &KeyView<'_>, tags: &str, since: u64) -> Standing {
-        if since == self.epoch() {
+        if since >= self.epoch() {
             return Standing::Kept;
         }
         self.read().standing(key, tags, since)
@@ -126,34 +154,40 @@ impl Marks {
 
     /// Whether somebody who asks now may follow a fetch that began at epoch `since`, of whose answer's tags nobody knows.
     pub(crate) fn may_follow(&self, key: &KeyView<'_>, since: u64) -> bool {
-        if since == self.epoch() {
+        if since >= self.epoch() {
             return true;
         }
         let table = self.read();
         table.latest_tag <= since && table.standing(key, "", since) == Standing::Kept
     }
 
-    /// Whether there are marks that a sweep would make needless.
-    pub(crate) fn wants_sweep(&self) -> bool {
-        self.epoch() > self.swept.load(Ordering::Relaxed)
+    /// Whether a sweep is due.
+    pub(crate) fn wants_sweep(&self, now: Timestamp) -> bool {
+        let swept = self.swept.load(Ordering::Relaxed);
+        let is_due = || {
+            let swept_at = Timestamp::from_millis(self.swept_at.load(Ordering::Relaxed));
+            now.since(swept_at) >= PATIENCE || self.read().len() > MOST / 4
+        };
+        self.urgent.load(Ordering::Relaxed) > swept || (self.epoch() > swept && is_due())
     }
 
     /// Everything in memory has been compared with the purges up to this one.
-    pub(crate) fn swept(&self, epoch: u64) {
+    pub(crate) fn swept(&self, epoch: u64, now: Timestamp) {
         self.swept.fetch_max(epoch, Ordering::Relaxed);
+        self.swept_at.store(now.as_millis(), Ordering::Relaxed);
     }
 
     /// Drops marks that everything has been compared with and that have been in force for long enough.
     pub(crate) fn retire(&self, now: Timestamp) {
         let swept = self.swept.load(Ordering::Relaxed);
-        if self.read().count > 0 {
+        if self.read().len() > 0 {
             self.write().retire(|mark| mark.latest() <= swept && now.since(mark.at) >= KEPT_FOR);
         }
     }
 
     /// Marks in force.
-    pub(crate) fn count(&self) -> usize {
-        self.read().count
+    pub(crate) fn len(&self) -> usize {
+        self.read().len()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Table> {
@@ -165,45 +199,86 @@ impl Marks {
     }
 }
 
-impl Table {
-    fn mark(&mut self, scope: &Scope, mark: &Mark) {
-        self.count += 1;
-        if self.count > MOST {
-            self.halve();
+/// What a purge marks. A key without a host belongs to all of them, so hosts' paths are marked for those as well.
+fn notes_of(scope: &Scope, mark: Mark) -> Vec<Note> {
+    let of_hosts = |authority: &str, place: &dyn Fn(&str) -> Place| {
+        vec![Note::Place(place(authority), mark), Note::Place(place(""), mark)]
+    };
+    match scope {
+        Scope::Everything => vec![Note::Everything(mark)],
+        Scope::Host(authority) => of_hosts(authority, &|host| Place::Host(hash(host, ""))),
+        Scope::Prefix { authority, path } => {
+            let path = &path[..path.floor_char_boundary(LONGEST_PREFIX)];
+            vec![Note::Prefix(Prefix { authority: authority.clone(), path: path.into() }, mark)]
         }
-        match scope {
-            Scope::Everything => self.any.all.add(mark),
-            Scope::Prefix { authority: None, path } => self.any.add_prefix(path, mark),
-            Scope::Tag(tag) => {
-                self.tags.entry(tag.clone()).or_default().add(mark);
-                self.latest_tag = mark.latest();
+        Scope::Path { authority, path } => of_hosts(authority, &|host| Place::Path(hash(host, path))),
+        Scope::Target { authority, target } => {
+            let path = target.split_once('?').map_or(&**target, |(path, _)| path);
+            let mut notes = of_hosts(authority, &|host| Place::Target(hash(host, target)));
+            notes.extend(of_hosts(authority, &|host| Place::PathOfTarget(hash(host, path))));
+            notes
+        }
+        Scope::Tag(tag) => vec![Note::Place(Place::Tag(hash("", tag)), mark)],
+    }
+}
+
+/// The same in every process, since journals outlive them.
+fn hash(authority: &str, text: &str) -> u128 {
+    let mut hasher = XxHash3_128::new();
+    hasher.write(&(authority.len() as u64).to_le_bytes());
+    hasher.write(authority.as_bytes());
+    hasher.write(text.as_bytes());
+    hasher.finish_128()
+}
+
+impl Table {
+    fn take(&mut self, note: &Note) {
+        match note {
+            Note::Retired(epoch) => self.retired = self.retired.max(*epoch),
+            Note::Everything(mark) => self.everything.add(mark),
+            Note::Place(place, mark) => {
+                if matches!(place, Place::Tag(_)) {
+                    self.latest_tag = self.latest_tag.max(mark.latest());
+                }
+                self.places.entry(*place).or_default().add(mark);
             }
-            Scope::Host(authority) => self.of_host(authority, |host| host.all.add(mark)),
-            Scope::Prefix { authority: Some(authority), path } => {
-                self.of_host(authority, |host| host.add_prefix(path, mark));
-            }
-            Scope::Path { authority, path } => {
-                self.of_host(authority, |host| host.paths.entry(path.clone()).or_default().add(mark));
-            }
-            Scope::Target { authority, target } => {
-                self.of_host(authority, |host| host.targets.entry(target.clone()).or_default().add(mark));
-            }
+            Note::Prefix(prefix, mark) => self.take_prefix(prefix, mark),
+        }
+        if self.places.len() > MOST {
+            self.halve(self.places.values().map(Mark::latest).collect());
+        }
+        if self.prefixes.len() > MOST_PREFIXES {
+            self.halve(self.prefixes.iter().map(|(_, mark)| mark.latest()).collect());
         }
     }
 
-    /// A key without a host belongs to all of them.
-    fn of_host(&mut self, authority: &str, add: impl Fn(&mut HostMarks)) {
-        add(self.hosts.entry(authority.into()).or_default());
-        add(self.hosts.entry(Box::default()).or_default());
+    fn take_prefix(&mut self, prefix: &Prefix, mark: &Mark) {
+        let known = self.prefixes.iter().position(|(known, _)| known == prefix);
+        let (prefix, mut known) =
+            known.map_or_else(|| (prefix.clone(), Mark::default()), |index| self.prefixes.remove(index));
+        known.add(mark);
+        self.prefixes.push((prefix, known));
     }
 
     fn standing(&self, key: &KeyView<'_>, tags: &str, since: u64) -> Standing {
         if since < self.retired {
             return Standing::Gone;
         }
-        let of_host = self.hosts.get(key.authority).map_or(Standing::Kept, |host| host.standing(key, since));
-        let of_tags = tags.split('\n').filter_map(|tag| self.tags.get(tag)).map(|mark| mark.standing(since));
-        of_tags.fold(of_host.max(self.any.standing(key, since)), Standing::worse)
+        let (host, path) = (key.authority, key.path());
+        let ruled = key.has_rule().then(|| Place::PathOfTarget(hash(host, path)));
+        let places = [
+            Place::Host(hash(host, "")),
+            Place::Path(hash(host, path)),
+            Place::Target(hash(host, key.target)),
+        ];
+        let tags = tags.split('\n').filter(|tag| !tag.is_empty()).map(|tag| Place::Tag(hash("", tag)));
+        let marked = places.into_iter().chain(ruled).chain(tags).filter_map(|place| self.places.get(&place));
+        let newer = self.prefixes.iter().rev().take_while(|(_, mark)| mark.latest() > since);
+        let begun = newer.filter(|(prefix, _)| prefix.covers(key)).map(|(_, mark)| mark);
+        marked
+            .chain(begun)
+            .map(|mark| mark.standing(since))
+            .fold(self.everything.standing(since), Standing::worse)
     }
 
     fn retire(&mut self, old: impl Fn(&Mark) -> bool) {
@@ -215,89 +290,47 @@ impl Table {
             }
             !drop
         };
-        self.tags.retain(|_, mark| keep(mark));
-        for host in self.hosts.values_mut().chain(std::iter::once(&mut self.any)) {
-            host.retain(&mut keep);
+        self.places.retain(|_, mark| keep(mark));
+        self.prefixes.retain(|(_, mark)| keep(mark));
+        if !keep(&self.everything) {
+            self.everything = Mark::default();
         }
-        self.hosts.retain(|_, host| !host.is_empty());
         self.retired = self.retired.max(newest_dropped);
-        let in_hosts = self.hosts.values().chain(std::iter::once(&self.any)).map(HostMarks::len);
-        self.count = self.tags.len() + in_hosts.sum::<usize>();
     }
 
-    fn halve(&mut self) {
-        let mut epochs: Vec<_> = self.all().iter().map(|marked| marked.epoch).collect();
+    fn halve(&mut self, mut epochs: Vec<u64>) {
         let middle = epochs.len() / 2;
-        let (_, median, _) = epochs.select_nth_unstable(middle);
-        let median = *median;
+        let median = *epochs.select_nth_unstable(middle).1;
         self.retire(|mark| mark.latest() <= median);
     }
 
-    fn all(&self) -> Vec<Marked> {
-        let mut all = Vec::new();
-        let mut add = |scope: Scope, mark: &Mark| {
-            for (epoch, soft, at) in [(mark.hard, false, mark.at), (mark.soft, true, mark.soft_at)] {
-                if epoch > 0 {
-                    all.push(Marked { epoch, at, purge: Purge { scope: scope.clone(), soft } });
-                }
-            }
-        };
-        for (tag, mark) in &self.tags {
-            add(Scope::Tag(tag.clone()), mark);
-        }
-        add(Scope::Everything, &self.any.all);
-        for (path, mark) in &self.any.prefixes {
-            add(Scope::Prefix { authority: None, path: path.clone() }, mark);
-        }
-        // What is marked for hosts is marked for those who name none as well.
-        for (authority, host) in self.hosts.iter().filter(|(authority, _)| !authority.is_empty()) {
-            let authority = || authority.clone();
-            add(Scope::Host(authority()), &host.all);
-            for (path, mark) in &host.paths {
-                add(Scope::Path { authority: authority(), path: path.clone() }, mark);
-            }
-            for (target, mark) in &host.targets {
-                add(Scope::Target { authority: authority(), target: target.clone() }, mark);
-            }
-            for (path, mark) in &host.prefixes {
-                add(Scope::Prefix { authority: Some(authority()), path: path.clone() }, mark);
-            }
-        }
-        all
+    fn len(&self) -> usize {
+        usize::from(self.everything.latest() > 0) + self.places.len() + self.prefixes.len()
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = vec![Note::Retired(self.retired), Note::Everything(self.everything)];
+        notes.extend(self.places.iter().map(|(place, mark)| Note::Place(*place, *mark)));
+        notes.extend(self.prefixes.iter().map(|(prefix, mark)| Note::Prefix(prefix.clone(), *mark)));
+        notes
     }
 }
 
-impl HostMarks {
-    fn add_prefix(&mut self, path: &str, mark: &Mark) {
-        let known = self.prefixes.iter().position(|(known, _)| **known == *path);
-        let (path, mut known) =
-            known.map_or_else(|| (path.into(), Mark::default()), |index| self.prefixes.remove(index));
-        known.add(mark);
-        self.prefixes.push((path, known));
+impl Prefix {
+    /// A key without a host belongs to all of them.
+    fn covers(&self, key: &KeyView<'_>) -> bool {
+        let host = self.authority.as_deref();
+        host.is_none_or(|host| host == key.authority || key.authority.is_empty())
+            && key.target.starts_with(&*self.path)
     }
+}
 
-    fn standing(&self, key: &KeyView<'_>, since: u64) -> Standing {
-        let exact = [self.paths.get(key.path()), self.targets.get(key.target)].into_iter().flatten();
-        let newer = self.prefixes.iter().rev().take_while(|(_, mark)| mark.latest() > since);
-        let prefixes = newer.filter(|(path, _)| key.target.starts_with(&**path)).map(|(_, mark)| mark);
-        exact.chain(prefixes).map(|mark| mark.standing(since)).fold(self.all.standing(since), Standing::worse)
-    }
-
-    fn retain(&mut self, keep: &mut impl FnMut(&Mark) -> bool) {
-        if !keep(&self.all) {
-            self.all = Mark::default();
+impl Note {
+    fn latest(&self) -> u64 {
+        match self {
+            Note::Retired(epoch) => *epoch,
+            Note::Everything(mark) | Note::Place(_, mark) | Note::Prefix(_, mark) => mark.latest(),
         }
-        self.paths.retain(|_, mark| keep(mark));
-        self.targets.retain(|_, mark| keep(mark));
-        self.prefixes.retain(|(_, mark)| keep(mark));
-    }
-
-    fn len(&self) -> usize {
-        usize::from(self.all.latest() > 0) + self.paths.len() + self.targets.len() + self.prefixes.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -308,12 +341,12 @@ impl Mark {
     }
 
     fn add(&mut self, newer: &Mark) {
-        if newer.soft > 0 {
+        if newer.soft > self.soft {
             self.soft_at = newer.soft_at;
         }
         self.hard = self.hard.max(newer.hard);
         self.soft = self.soft.max(newer.soft);
-        self.at = newer.at;
+        self.at = self.at.max(newer.at);
     }
 
     fn latest(&self) -> u64 {
@@ -355,7 +388,7 @@ mod tests {
     }
 
     fn mark(marks: &Marks, scope: Scope, soft: bool) {
-        marks.mark(&Purge { scope, soft }, NOW);
+        marks.mark(&Purge { scope, soft }, true, NOW);
     }
 
     fn gone<'k>(marks: &Marks, keys: &[&'k str], tags: &str) -> Vec<&'k str> {
@@ -379,6 +412,15 @@ mod tests {
             mark(&marks, scope.clone(), false);
             assert_eq!(gone(&marks, &keys, "s\nu"), expected, "{scope:?}");
         }
+    }
+
+    #[test]
+    fn a_target_is_marked_for_what_a_rule_left_of_it() {
+        let marks = Marks::default();
+        mark(&marks, Scope::Target { authority: "a".into(), target: "/x?q=1&s=2".into() }, false);
+        let ruled = KeyView { also: "14:no-vary-search1:f", ..key("a/x?q=1") };
+        assert_eq!(marks.standing(&ruled, "", 0), Standing::Gone);
+        assert_eq!(marks.standing(&key("a/x?q=1"), "", 0), Standing::Kept);
     }
 
     #[test]
@@ -424,13 +466,13 @@ mod tests {
         mark(&marks, Scope::Prefix { authority: Some("a".into()), path: "/x".into() }, false);
         let swept = marks.epoch();
         mark(&marks, Scope::Everything, true);
-        assert!(marks.wants_sweep());
-        marks.swept(swept);
+        assert!(marks.wants_sweep(NOW));
+        marks.swept(swept, NOW);
         marks.retire(NOW);
         assert_eq!(marks.standing(&key("b/"), "t", 0), Standing::Gone, "still there");
         marks.retire(NOW + KEPT_FOR);
-        assert_eq!(marks.count(), 1, "the last came after the sweep");
-        assert!(marks.wants_sweep());
+        assert_eq!(marks.len(), 1, "the last came after the sweep");
+        assert!(marks.wants_sweep(NOW));
         assert_eq!(
             marks.standing(&key("b/"), "t", 0),
             Standing::Gone,
@@ -440,29 +482,54 @@ mod tests {
     }
 
     #[test]
-    fn of_a_flood_of_purges_the_older_half_is_taken_for_everything() {
+    fn what_writes_make_out_of_date_is_swept_in_time() {
         let marks = Marks::default();
-        for number in 0..=MOST {
-            mark(&marks, Scope::Tag(number.to_string().into()), true);
-        }
-        assert!(marks.count() <= MOST / 2 + 2, "{}", marks.count());
-        assert_eq!(marks.standing(&key("a/"), "", 0), Standing::Gone);
-        let half = marks.epoch() - 100;
-        assert_eq!(marks.standing(&key("a/"), "", half), Standing::Kept);
-        assert_eq!(marks.standing(&key("a/"), &MOST.to_string(), half), Standing::StaleSince(NOW));
+        marks.swept(0, NOW);
+        let scope = Scope::Target { authority: "a".into(), target: "/".into() };
+        marks.mark(&Purge { scope, soft: false }, false, NOW);
+        assert!(!marks.wants_sweep(NOW) && marks.wants_sweep(NOW + PATIENCE));
     }
 
     #[test]
-    fn marks_can_be_written_down_and_recalled() {
+    fn purging_the_same_again_takes_no_more_room() {
+        let marks = Marks::default();
+        for _ in 0..2 * MOST {
+            mark(&marks, Scope::Tag("t".into()), false);
+        }
+        assert_eq!((marks.len(), marks.read().retired), (1, 0));
+    }
+
+    #[test]
+    fn of_a_flood_of_purges_the_older_half_is_taken_for_everything() {
+        let flooded = || {
+            let marks = Marks::default();
+            for number in 0..=MOST {
+                mark(&marks, Scope::Tag(number.to_string().into()), true);
+            }
+            marks
+        };
+        let recalled = Marks::default();
+        recalled.recall(&flooded().notes(), 0);
+        for marks in [flooded(), recalled] {
+            assert!(marks.len() <= MOST / 2 + 2, "{}", marks.len());
+            assert_eq!(marks.standing(&key("a/"), "", 0), Standing::Gone);
+            let half = marks.epoch() - 100;
+            assert_eq!(marks.standing(&key("a/"), "", half), Standing::Kept);
+            assert_eq!(marks.standing(&key("a/"), &MOST.to_string(), half), Standing::StaleSince(NOW));
+        }
+    }
+
+    #[test]
+    fn marks_can_be_noted_and_recalled() {
         let marks = Marks::default();
         mark(&marks, Scope::Tag("t".into()), false);
         mark(&marks, Scope::Tag("t".into()), true);
         mark(&marks, Scope::Host("a".into()), true);
         mark(&marks, Scope::Prefix { authority: None, path: "/x".into() }, false);
         let recalled = Marks::default();
-        recalled.recall(marks.all(), 2);
+        recalled.recall(&marks.notes(), 2);
         assert_eq!(recalled.epoch(), marks.epoch());
-        assert!(!recalled.wants_sweep(), "nothing is in memory yet");
+        assert!(!recalled.wants_sweep(NOW), "nothing is in memory yet");
         for (url, tags) in [("a/", ""), ("b/", "t"), ("b/x", ""), ("/", ""), ("b/", "")] {
             for since in 0..=4 {
                 let (one, other) = (&marks, &recalled);

@@ -85,6 +85,14 @@ impl Memory {
         self.insert_beside(key, self.table.peek(key), &entry, most);
     }
 
+    /// Stores an entry from another tier, unless something whole is there, which is newer.
+    pub(crate) fn put_if_missing(&self, key: &KeyView<'_>, entry: Arc<Entry>) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.table.peek(key).is_none_or(|resource| !resource.has_whole()) {
+            self.table.insert(key.to_key(), Resource::One(entry));
+        }
+    }
+
     /// What is too large for the table together is not kept at all, so the oldest variants give way until the rest is.
     fn insert_beside(&self, key: &KeyView<'_>, others: Option<Resource>, entry: &Arc<Entry>, most: usize) {
         let mut most = most;

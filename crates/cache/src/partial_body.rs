@@ -43,7 +43,7 @@ impl KeptPart {
         let before = stored.as_ref().and_then(|resource| resource.part());
         let kept = match part.join(before.filter(|part| self.store.stands(&key, part)).map(|part| &**part)) {
             Joined::Part(part) => Kept::Part(Arc::new(*part)),
-            Joined::Whole(entry) => Kept::Entry { entry: Arc::new(*entry), confirmed: false },
+            Joined::Whole(entry) => Kept::Entry { entry: Arc::new(*entry), before: None },
         };
         self.store.keep(&key, kept, self.most_variants);
     }

@@ -2,7 +2,7 @@
 //! parameters, cookies and preferences that the policy leaves out, so that nothing outside the key can change the answer.
 
 use http::HeaderValue;
-use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap};
+use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap, IF_RANGE, RANGE};
 use message::{Fields, Request};
 use plan::CachePolicy;
 
@@ -19,6 +19,7 @@ pub(crate) fn prepare(request: &mut Request, policy: &CachePolicy) {
     }
     if policy.compress.is_some() {
         request.fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        drop_dated_range(&mut request.fields);
     } else if key.fold_encodings {
         let folded = rules::encoding::fold(Fields::Map(&request.fields)).clone();
         request.fields.insert(ACCEPT_ENCODING, folded);
@@ -34,6 +35,16 @@ pub(crate) fn prepare(request: &mut Request, policy: &CachePolicy) {
 pub(crate) fn restore_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
     if policy.compress.is_some() {
         rules::etag::forward_without_encoding(fields);
+    }
+}
+
+/// A date does not tell compressed content from plain, so a range that depends on one gets the whole (RFC 9110 §13.1.5).
+fn drop_dated_range(fields: &mut HeaderMap) {
+    let is_tag =
+        |line: &HeaderValue| line.as_bytes().starts_with(b"\"") || line.as_bytes().starts_with(b"W/");
+    if fields.get(IF_RANGE).is_some_and(|line| !is_tag(line)) {
+        fields.remove(IF_RANGE);
+        fields.remove(RANGE);
     }
 }
 

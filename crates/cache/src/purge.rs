@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::entry::{Entry, Variant};
 use crate::key::KeyView;
-use crate::marks::Marked;
 use crate::marks::{Marks, Standing};
 use crate::store::Store;
 
@@ -36,7 +35,7 @@ pub enum Scope {
         /// The whole path.
         path: Box<str>,
     },
-    /// A path with one query, or none, as [`crate::keyed_target`] gives it, in all variants.
+    /// A path with one query, or none, as [`Store::keyed_target`] gives it, in all variants.
     Target {
         /// The host.
         authority: Box<str>,
@@ -103,29 +102,34 @@ impl Store {
     /// Forgets. In force for every core when this returns, whatever the number of answers; with a disk tier it stays in
     /// force if the process ends now.
     pub fn purge(&self, purge: &Purge, now: Timestamp) {
-        let epoch = self.marks.mark(purge, now);
+        self.forget(purge, true, now);
+    }
+
+    /// `urgent`: somebody waits for the memory. What writes make out of date is swept when there is enough of it.
+    pub(crate) fn forget(&self, purge: &Purge, urgent: bool, now: Timestamp) {
+        let notes = self.marks.mark(purge, urgent, now);
         if let Some(disk) = &self.disk {
-            disk.note(&Marked { epoch, at: now, purge: purge.clone() });
+            disk.note(&notes);
         }
     }
 
-    /// Whether a sweep would give memory back.
-    pub fn has_to_sweep(&self) -> bool {
-        self.marks.wants_sweep() || self.marks.count() > 0
+    /// Whether [`Store::sweep`] has something to do.
+    pub fn has_to_sweep(&self, now: Timestamp) -> bool {
+        self.marks.wants_sweep(now) || self.marks.len() > 0
     }
 
     /// Compares every answer with the purges, so that what is gone gives its memory back and purges need not be
-    /// remembered for ever. Takes up to a second for a million answers, and next to nothing where there was no purge
-    /// since the last sweep; hits go on meanwhile.
+    /// remembered for ever. Takes some seconds for a million answers, most of them resting, and next to nothing where no
+    /// sweep is due; hits go on meanwhile.
     pub fn sweep(&self, now: Timestamp) -> Swept {
         let mut swept = Swept::default();
-        if self.marks.wants_sweep() {
+        if self.marks.wants_sweep(now) {
             let epoch = self.marks.epoch();
             self.memory.walk(|key, entry| {
                 swept.compared += 1;
                 swept.removed += u64::from(self.standing(key, Arc::clone(entry)).is_none());
             });
-            self.marks.swept(epoch);
+            self.marks.swept(epoch, now);
         }
         self.retire(now);
         swept
@@ -139,7 +143,7 @@ impl Store {
         }
     }
 
-    /// How much a purge of this scope would forget. Walks through all answers: up to a second for a million.
+    /// How much a purge of this scope would forget. Walks through all answers: some seconds for a million.
     pub fn count(&self, scope: &Scope) -> Counted {
         let mut counted = Counted::default();
         self.walk(scope, |_, entry| {
@@ -169,7 +173,7 @@ impl Store {
     /// All answers that a purge of this scope would concern, without those that earlier purges did.
     fn walk(&self, scope: &Scope, mut visit: impl FnMut(&KeyView<'_>, &Arc<Entry>)) {
         let covered = Marks::default();
-        covered.mark(&Purge { scope: scope.clone(), soft: false }, Timestamp::default());
+        covered.mark(&Purge { scope: scope.clone(), soft: false }, true, Timestamp::default());
         self.memory.walk(|key, entry| {
             if covered.standing(key, entry.tags(), 0) == Standing::Gone
                 && let Some(entry) = self.standing(key, Arc::clone(entry))

@@ -40,13 +40,19 @@ impl<C: Call> Caching<'_, C> {
         if found.content.length() > SHORT && self.streams(ask, &found) {
             return Recalled::Answer(Box::new(streamed(ask, found)));
         }
+        // What is read counts as on its way into memory, so that many at once do not take more than there is.
+        let mut share = self.store.in_flight.share();
+        share.grow(found.content.length());
+        if self.store.is_overfull() {
+            return Recalled::Nothing;
+        }
         let Some(content) = found.content(self.policy.max_body).await else {
             return Recalled::Nothing;
         };
         let entry = Arc::new(Entry::new(found.draft, content));
         match self.store.standing(&key, entry) {
             Some(entry) => {
-                self.store.memory.put(&key, Arc::clone(&entry), self.policy.max_variants);
+                self.store.memory.put_if_missing(&key, Arc::clone(&entry));
                 self.held(ask, &entry)
             }
             None => Recalled::Nothing,

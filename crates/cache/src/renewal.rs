@@ -88,7 +88,9 @@ fn next(
     drafting: &Drafting<'_>,
 ) -> Arc<Entry> {
     let whole = Exchange { status: stored.status(), response: fields, ..*update };
-    let draft = drafting.draft(&whole, terms);
-    let tags = if draft.tags.is_empty() { stored.draft().tags } else { draft.tags.clone() };
-    Arc::new(stored.followed_by(Draft { tags, encodable: stored.is_encodable(), ..draft }))
+    let draft = drafting.whole(&whole, terms, &stored.body().clone().into());
+    // Tags are not among the stored fields: what the update does not repeat still holds.
+    let tags = stored.draft().tags.union(&draft.tags);
+    let since = draft.since.min(stored.compared());
+    Arc::new(stored.followed_by(Draft { tags, since, ..draft }))
 }

@@ -1,5 +1,5 @@
 //! Shown: what the cache would make of a request, for people: its key, and what is stored under it. Nothing is counted
-//! or refreshed by looking. Called by `server` to explain.
+//! or refreshed by looking; what a purge concerns is put away, as on any use. Called by `server` to explain.
 
 use std::sync::Arc;
 

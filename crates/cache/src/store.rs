@@ -53,10 +53,10 @@ impl Fresh {
 
 /// What a fetch brought.
 pub(crate) enum Kept {
-    /// A whole answer. `confirmed`: its content was stored before.
+    /// A whole answer. `before`: the same content on other terms, where it was stored.
     Entry {
         entry: Arc<Entry>,
-        confirmed: bool,
+        before: Option<Arc<Entry>>,
     },
     Part(Arc<Part>),
 }
@@ -134,7 +134,11 @@ impl Store {
         if let Some(compress) = policy.compress.as_ref().filter(|_| entry.is_encodable()) {
             encoding = rules::encoding::choose(request.fields, &compress.encodings);
             if encoding.is_some_and(|encoding| entry.encoded(encoding).is_none()) {
-                return None;
+                // Being compressed, or found not to get shorter: meanwhile, or for good, as it is.
+                if !entry.is_encoding() {
+                    return None;
+                }
+                encoding = None;
             }
         }
         entry.hit();
@@ -181,7 +185,7 @@ impl Store {
     /// a purge either finds the entry or is found here.
     pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) {
         match kept {
-            Kept::Entry { entry, confirmed } => {
+            Kept::Entry { entry, before } => {
                 let length = entry.body().len() as u64;
                 if self.standing(key, Arc::clone(&entry)).is_none() {
                     return;
@@ -189,7 +193,7 @@ impl Store {
                 self.memory.put(key, Arc::clone(&entry), most_variants);
                 if let Some(entry) = self.standing(key, entry) {
                     self.counters.stored(length);
-                    self.keep_on_disk(key, &entry, confirmed);
+                    self.keep_on_disk(key, &entry, before.as_deref());
                 }
             }
             Kept::Part(part) if self.stands(key, &part) => self.memory.put_part(key, part),
@@ -197,9 +201,9 @@ impl Store {
         }
     }
 
-    fn keep_on_disk(&self, key: &KeyView<'_>, entry: &Entry, confirmed: bool) {
+    fn keep_on_disk(&self, key: &KeyView<'_>, entry: &Entry, before: Option<&Entry>) {
         if let Some(disk) = &self.disk {
-            disk.keep(key, entry, confirmed, message::Clock::now());
+            disk.keep(key, entry, before, message::Clock::now());
         }
     }
 
@@ -218,7 +222,7 @@ impl Store {
 
     /// A write has made something out of date (RFC 9111 §4.4, or by a rule of its route).
     pub fn invalidate(&self, purge: &crate::Purge, now: Timestamp) {
-        self.purge(purge, now);
+        self.forget(purge, false, now);
         self.counters.invalidated.fetch_add(1, Relaxed);
     }
 }

@@ -33,6 +33,21 @@ impl Tags {
         if self.is_empty() { Tags::new(tag.into()) } else { Tags::new(format!("{}\n{tag}", self.0).into()) }
     }
 
+    /// These, and those of the others that are not among them, as far as there is room.
+    #[must_use]
+    pub(crate) fn union(self, others: &Tags) -> Self {
+        /// As many as one answer may bring, twice.
+        const MOST: usize = 128;
+        let mut tags: Vec<&str> = self.0.split('\n').filter(|tag| !tag.is_empty()).collect();
+        for tag in others.0.split('\n').filter(|tag| !tag.is_empty()) {
+            if tags.len() < MOST && !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+        let joined = tags.join("\n");
+        if joined == *self.0 { self } else { Tags::new(joined.into()) }
+    }
+
     /// Bytes of all tags that this process holds.
     pub fn bytes_in_memory() -> u64 {
         BYTES.load(Relaxed)

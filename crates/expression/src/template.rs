@@ -57,6 +57,11 @@ impl Template {
         Ok(Template { text: text.into(), parts: parts.into(), environment })
     }
 
+    /// Whether it reads what a credential claims. Unverified: whoever keys by it has to key by the credential as well.
+    pub fn reads_claims(&self) -> bool {
+        self.text().contains("claim(")
+    }
+
     /// Appends the text for a request. False, and nothing appended, when a value in it is missing.
     ///
     /// Values come as they are, whatever bytes they hold: whoever puts several next to one another writes their lengths

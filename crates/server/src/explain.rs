@@ -9,7 +9,7 @@ mod controls;
 mod origin;
 mod stored;
 
-use cache::{Look, Store};
+use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Error, Kind, Request, Result, Scheme};
 use plan::{CachePolicy, Plan};
@@ -124,7 +124,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     };
     explanation.policy(policy);
     let view = request.view();
-    let look = Look { request: &view, policy, names: &destination.names };
+    let look = destination.look(&view, policy);
     let now = Clock::now();
     let shown = store.shown(&look, now);
     explanation.controls.extend(controls::of(&look, &shown));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use cache::{Caching, Look, Scratch, Store};
+use cache::{Caching, Scratch, Store};
 use http::{Method, StatusCode, Version};
 use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
@@ -57,7 +57,7 @@ impl Handler for Core {
             None => request.target,
         };
         let admitted = RequestView { target, ..*request };
-        let look = Look { request: &admitted, policy, names: &destination.names };
+        let look = destination.look(&admitted, policy);
         let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
         let entry = &fresh.entry;
         let status = CacheStatus::hit(entry.terms().fresh_for(now));
@@ -211,7 +211,8 @@ impl Core {
                 Walked { outcome, cache: None, waited, form: StatusForm::Off }
             }
             Some(policy) => {
-                let caching = Caching { store: &self.store, policy, names: &destination.names, call: source };
+                let (names, name) = (&destination.names, &destination.source_name);
+                let caching = Caching { store: &self.store, policy, names, source: name, call: source };
                 // Boxed, so that requests that go straight through do not carry its memory about.
                 let answer = Box::pin(caching.answer(request)).await;
                 let form = policy.status_form;

@@ -1,7 +1,7 @@
 //! Invalidating: what a write makes the cache forget: what its answer and RFC 9111 §4.4 say, and what its route's
 //! `invalidate` rules name. Called by the handler for every route, since a write may take another one than the reads.
 
-use cache::{Forgetting, Look, Purge, Scope, Store};
+use cache::{Forgetting, Purge, Scope, Store};
 use http::{HeaderMap, Method};
 use message::{Clock, Fields, Request, RequestView, Response, Scheme};
 use plan::InvalidateTarget;
@@ -100,9 +100,7 @@ pub(crate) fn keyed_target(
 fn keyed(running: &Running, store: &Store, request: &RequestView<'_>) -> Box<str> {
     let destination = running.router.find(request);
     match destination.and_then(|destination| Some((destination, destination.cache.as_deref()?))) {
-        Some((destination, policy)) => {
-            store.keyed_target(&Look { request, policy, names: &destination.names })
-        }
+        Some((destination, policy)) => store.keyed_target(&destination.look(request, policy)),
         None => request.target.into(),
     }
 }

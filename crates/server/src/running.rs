@@ -4,8 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cache::Look;
 use http::HeaderValue;
-use message::Result;
+use message::{RequestView, Result};
 use plan::{CachePolicy, Invalidate, Pattern, Plan, Segment, StatusForm};
 use policy::Gate;
 use response::Saying;
@@ -28,6 +29,8 @@ pub(crate) struct Destination {
     pub(crate) route: Arc<str>,
     /// Index into [`Running::sources`].
     pub(crate) source: usize,
+    /// Its name in the file.
+    pub(crate) source_name: Box<str>,
     pub(crate) cache: Option<Arc<CachePolicy>>,
     /// Whom it lets in; `None`: everybody.
     pub(crate) gate: Option<Gate>,
@@ -35,6 +38,13 @@ pub(crate) struct Destination {
     pub(crate) invalidate: Vec<Invalidate>,
     /// What it calls the segments of its path, for expressions.
     pub(crate) names: Box<[Option<Box<str>>]>,
+}
+
+impl Destination {
+    /// A request as the cache of this route looks at it.
+    pub(crate) fn look<'a>(&'a self, request: &'a RequestView<'a>, policy: &'a CachePolicy) -> Look<'a> {
+        Look { request, policy, names: &self.names, source: &self.source_name }
+    }
 }
 
 impl Running {
@@ -55,6 +65,7 @@ impl Running {
             let destination = Destination {
                 route: route.pattern.text.as_str().into(),
                 source: route.source,
+                source_name: plan.sources[route.source].name.as_str().into(),
                 cache: route.cache.clone(),
                 gate: route.signed.as_deref().map(Gate::new),
                 invalidate: route.invalidate.clone(),

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) async fn sweep(store: Arc<Store>, removed: Arc<AtomicU64>) {
     loop {
         tokio::time::sleep(PAUSE).await;
-        if !store.has_to_sweep() {
+        if !store.has_to_sweep(Clock::now()) {
             continue;
         }
         let swept = Arc::clone(&store);

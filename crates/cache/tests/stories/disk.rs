@@ -128,3 +128,63 @@ fn an_answer_that_is_soon_useless_is_not_written() {
         assert_eq!(disk.figures().records, 0);
     });
 }
+
+#[test]
+fn a_newer_answer_that_is_not_worth_a_write_drives_out_the_older() {
+    story(|| async {
+        for newer in [
+            Reply::new(200, &[("cache-control", "max-age=5")], "second"),
+            Reply::new(304, &[("cache-control", "max-age=1"), ("etag", "\"1\""), ("age", "2")], ""),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let (origin, disk) = start(folder.path());
+            origin.will(Reply::new(200, FRESH, "first"));
+            origin.get("/", &[]).await;
+            origin.will(newer);
+            origin.get("/", &[("cache-control", "no-cache")]).await;
+            end(origin, disk);
+            let (origin, _disk) = start(folder.path());
+            origin.will(Reply::new(200, FRESH, "third"));
+            assert_eq!(origin.get("/", &[]).await.text(), "third");
+        }
+    });
+}
+
+#[test]
+fn what_is_on_disk_never_takes_the_place_of_what_is_in_memory() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        origin.will(Reply::new(200, FRESH, "first"));
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        origin.will(Reply::new(200, &[("cache-control", "max-age=9")], "second"));
+        origin.get("/", &[("cache-control", "no-cache")]).await;
+        origin.will(Reply::new(200, &[], "for one user"));
+        origin.get("/", &[("authorization", "x")]).await;
+        assert_eq!(origin.get("/", &[]).await.text(), "second");
+    });
+}
+
+#[test]
+fn many_purges_keep_the_journal_short_and_the_disk_full() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        for number in 0..10_000 {
+            let scope = Scope::Target { authority: AUTHORITY.into(), target: "/always/the/same".into() };
+            origin.purge(scope, false);
+            if number % 1000 == 0 {
+                origin.store.sweep(message::Clock::now());
+            }
+        }
+        origin.store.sweep(message::Clock::now());
+        assert!(disk.journal().bytes() <= disk.journal().capacity() / 2, "{}", disk.journal().bytes());
+        origin.will(Reply::new(200, FRESH, "kept"));
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        origin.purge(Scope::Tag("another".into()), false);
+        assert!(disk.settle(LONG));
+        assert_eq!(disk.figures().records, 1);
+    });
+}

@@ -1,6 +1,7 @@
 //! What an answer is found by, and what the origin gets to see of the rest.
 
 use bytes::Bytes;
+use expression::Template;
 use http::{HeaderName, HeaderValue, Method};
 use http_body_util::{BodyExt, Full};
 use message::{Body, Request};
@@ -157,5 +158,40 @@ fn an_answer_may_say_which_parameters_do_not_matter() {
         assert_eq!(origin.get("/search?q=2&session=a", &[]).await.text(), "y");
         origin.will(Reply::new(200, FRESH, "other path"));
         assert_eq!(origin.get("/other?q=1&session=b", &[]).await.text(), "other path");
+    });
+}
+
+#[test]
+fn all_lines_of_a_content_type_count() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let ask = |more: Option<&'static str>| {
+            let mut request = query("QUERY", "a/b", "content");
+            request
+                .fields
+                .extend(more.map(|line| (http::header::CONTENT_ENCODING, HeaderValue::from_static(line))));
+            request.fields.append("content-type", HeaderValue::from_static("x/y"));
+            request
+        };
+        origin.will(Reply::new(200, FRESH, "two types")).will(Reply::new(200, FRESH, "one"));
+        origin.ask(ask(None)).await;
+        assert_eq!(origin.ask(query("QUERY", "a/b", "content")).await.text(), "one");
+        origin.will(Reply::new(200, FRESH, "encoded"));
+        assert_eq!(origin.ask(ask(Some("x"))).await.text(), "encoded");
+    });
+}
+
+#[test]
+fn what_a_credential_only_claims_opens_nobody_elses_answer() {
+    story(|| async {
+        let by = Some(Template::parse("${claim('role')}", None).unwrap());
+        let origin = keyed(KeyPolicy { by, ..KeyPolicy::default() });
+        // {"role":"admin"}, signed and not.
+        let signed = "Bearer e30.eyJyb2xlIjoiYWRtaW4ifQ.c2lnbmVk";
+        let forged = "Bearer e30.eyJyb2xlIjoiYWRtaW4ifQ.AAAA";
+        origin.will(Reply::new(200, &[("cache-control", "public, max-age=60")], "for admins"));
+        origin.get("/", &[("authorization", signed)]).await;
+        origin.will(Reply::new(403, &[], "no"));
+        assert_eq!(origin.get("/", &[("authorization", forged)]).await.text(), "no");
     });
 }

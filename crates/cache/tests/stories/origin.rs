@@ -128,11 +128,17 @@ impl Origin {
 
     pub(crate) async fn answer(&self, request: Request) -> Answer {
         let forgetting = Forgetting::of(&request, Some(&self.policy));
-        let caching = Caching { store: &self.store, policy: &self.policy, names: &[], call: self };
+        let caching =
+            Caching { store: &self.store, policy: &self.policy, names: &[], source: "api", call: self };
         let answer = caching.answer(request).await;
         if let (Some(forgetting), Ok(response)) = (forgetting, &answer.outcome) {
             let look = |view: &RequestView<'_>| {
-                self.store.keyed_target(&Look { request: view, policy: &self.policy, names: &[] })
+                self.store.keyed_target(&Look {
+                    request: view,
+                    policy: &self.policy,
+                    names: &[],
+                    source: "api",
+                })
             };
             forgetting.after(response, &self.store, Clock::now(), |view| Some(look(view)));
         }

@@ -101,3 +101,26 @@ fn a_part_that_was_on_its_way_during_a_write_is_not_kept() {
         assert_eq!(origin.get("/", FIRST).await.text(), "abcd");
     });
 }
+
+#[test]
+fn parts_tell_clients_their_lifetime_too() {
+    story(|| async {
+        let mut policy = CachePolicy::default();
+        policy.rules.client_ttl = Some(std::time::Duration::from_secs(10));
+        let origin = Origin::new(policy);
+        let part = |range| {
+            [("cache-control", "max-age=60, must-revalidate"), ("content-range", range), ("etag", "\"1\"")]
+        };
+        origin.will(Reply::new(206, &part("bytes 0-3/8"), "0123"));
+        origin.will(Reply::new(206, &part("bytes 4-7/8"), "4567"));
+        origin.get("/", &[("range", "bytes=0-3")]).await;
+        let stored = origin.get("/", &[("range", "bytes=1-2")]).await;
+        origin.get("/", &[("range", "bytes=4-7")]).await;
+        let whole = origin.get("/", &[]).await;
+        for told in [stored, whole] {
+            let line = told.fields["cache-control"].to_str().unwrap();
+            assert!(line.contains("must-revalidate") && line.contains("max-age=10"), "{line}");
+        }
+        assert_eq!(origin.times_asked(), 2);
+    });
+}

@@ -1,6 +1,7 @@
 //! Purges: in force at once, for what is stored and for what is on its way; hard or soft.
 
 use cache::Scope;
+use expression::Template;
 use http::Method;
 use plan::CachePolicy;
 
@@ -110,9 +111,9 @@ fn a_sweep_gives_the_memory_back() {
             origin.will(Reply::new(200, FRESH, "x"));
             origin.get(target, &[]).await;
         }
-        assert!(!origin.store.has_to_sweep());
+        assert!(!origin.store.has_to_sweep(message::Clock::now()));
         origin.purge(Scope::Path { authority: AUTHORITY.into(), path: "/a".into() }, false);
-        assert!(origin.store.has_to_sweep());
+        assert!(origin.store.has_to_sweep(message::Clock::now()));
         assert_eq!(origin.store.memory.keys(), 2);
         let swept = origin.store.sweep(message::Clock::now());
         assert_eq!((swept.compared, swept.removed), (2, 1));
@@ -150,5 +151,62 @@ fn a_listing_shows_the_most_used_first() {
         assert_eq!(urls, [("http://api.example/often", 4), ("http://api.example/twice", 2)]);
         assert_eq!(listed[0].tags, ["fruit", "red"]);
         assert_eq!((listed[0].status, listed[0].length), (200, 1));
+    });
+}
+
+#[test]
+fn tags_outlive_a_confirmation_that_does_not_repeat_them() {
+    story(|| async {
+        for (user, grouped) in
+            [(None, ("cache-groups", "\"g\"")), (Some(("x-user", "ann")), ("x-other", "x"))]
+        {
+            let per = user.map(|_| Template::parse("${header('X-User')}", None).unwrap());
+            let origin = Origin::new(CachePolicy { per, ..CachePolicy::default() });
+            let first = [("cache-control", "max-age=60"), ("etag", "\"1\""), ("cache-tag", "t"), grouped];
+            origin.will(Reply::new(200, &first, "old"));
+            let fields: Vec<_> = user.into_iter().collect();
+            origin.get("/", &fields).await;
+            origin.will(Reply::new(304, &[("cache-control", "max-age=60"), ("etag", "\"1\"")], ""));
+            origin.get("/", &[fields.clone(), vec![("cache-control", "no-cache")]].concat()).await;
+            origin.purge(tag("t"), false);
+            origin.will(Reply::new(200, FRESH, "new"));
+            assert_eq!(origin.get("/", &fields).await.text(), "new", "{grouped:?}");
+        }
+    });
+}
+
+#[test]
+fn a_user_is_forgotten_by_name_whatever_the_name() {
+    story(|| async {
+        let per = Some(Template::parse("${query('u')}", None).unwrap());
+        let origin = Origin::new(CachePolicy { per, ..CachePolicy::default() });
+        for (target, name) in [("/?u=jos%C3%A9", "user:jos\u{e9}"), ("/?u=a%0Ab", "user:a%0Ab")] {
+            origin.will(Reply::new(200, &[("cache-control", "private, max-age=60")], "old"));
+            origin.get(target, &[]).await;
+            origin.purge(tag(name), false);
+            origin.will(Reply::new(200, &[("cache-control", "private, max-age=60")], "new"));
+            assert_eq!(origin.get(target, &[]).await.text(), "new", "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_write_reaches_what_a_rule_of_no_vary_search_has_shortened() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let says = &[("cache-control", "max-age=60"), ("no-vary-search", "params=(\"utm\")")];
+        origin.will(Reply::new(200, says, "old")).will(Reply::new(
+            404,
+            &[("cache-control", "max-age=60")],
+            "",
+        ));
+        origin.get("/s?q=a&utm=1", &[]).await;
+        origin.get("/s?x=1", &[]).await;
+        origin.will(Reply::new(204, &[], ""));
+        origin.ask(request(Method::PUT, "/s?q=a&utm=1", &[])).await;
+        origin.will(Reply::new(200, says, "rule again"));
+        origin.get("/s?q=z&utm=1", &[]).await;
+        origin.will(Reply::new(200, says, "new"));
+        assert_eq!(origin.get("/s?q=a&utm=1", &[]).await.text(), "new");
     });
 }

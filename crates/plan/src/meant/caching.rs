@@ -86,7 +86,7 @@ pub struct KeyPolicy {
     pub cookies: Option<Vec<String>>,
     /// Whatever else counts.
     pub by: Option<Template>,
-    /// Whether `Accept-Encoding` is folded into the few classes of `rules::EncodingClass`.
+    /// Whether `Accept-Encoding` is folded into the eight classes of `rules::encoding::fold`.
     pub fold_encodings: bool,
     /// The languages that `Accept-Language` is folded into, the first for those who ask for none of them.
     pub fold_languages: Option<Vec<HeaderValue>>,
