@@ -44,7 +44,7 @@ pub(crate) static CACHE: Section = Section {
         word("client_ttl", "duration or `off`", Some("off"), "How long clients are told an answer is fresh, at most.").told(
             "Browsers keep what they were told, and no purge reaches them. With this, `max-age` is cut on the way out, so \
              that they come back soon and find the cache, where a purge has worked. Answers that clients may not keep stay \
-             as they are. At most `max_ttl`. Cloud CDN: `clientTtl`; nginx: `expires`.",
+             as they are, and so does what goes past the cache (`bypass`, `skip_for`). At most `max_ttl`. Cloud CDN: `clientTtl`; nginx: `expires`.",
             "ttl: 1h\nclient_ttl: 1m",
         ),
         word("negative", "status → duration, or `true`", Some("false"), "Lifetimes by status, where the answer states none.")
@@ -136,8 +136,9 @@ pub(crate) static CACHE: Section = Section {
         ),
         word("per", "text with expressions", None, "Who an answer is for: each has answers of their own.").told(
             "For APIs that answer each user differently, and often. The value becomes part of the key, together with the \
-             whole of `Authorization` where there is one, since a token's claims are not verified here; so nobody is served \
-             another's answers by writing another's name. Answers marked `private` and answers to requests with cookies may \
+             whole of `Authorization` where there is one, since a token's claims are not verified here: whoever only claims \
+             another's name has another token. Cookies are not part of the key unless the value is one: where a cookie says \
+             who somebody is, write that cookie. Answers marked `private` and answers to requests with cookies may \
              then be stored, `no-store` and `Set-Cookie` still not. Each entry has the tag `user:<value>`: purge it when the \
              user changes, or is to be forgotten. A request without a value is treated as anonymous. It cannot stand beside \
              `mode: force`. The field must come from somewhere you trust: your gateway, not the client. Varnish: \
