@@ -24,6 +24,7 @@ mod hostile {
     mod two_clients;
     mod two_clients_errors;
     mod two_clients_http2;
+    mod two_clients_later;
     mod two_clients_queries;
 }
 
