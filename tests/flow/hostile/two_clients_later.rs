@@ -79,8 +79,8 @@ fn an_answer_to_head_tells_another_nothing_of_them() {
     let origin = Origin::start();
     origin.on("HEAD /").answer(|request| {
         let fields = repeating("Cache-Control: max-age=600\nETag: \"1\"", request);
-        let lines: String = fields.lines().map(|line| format!("{line}\r\n")).collect();
-        Script::from(format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 1\r\n\r\n"))
+        let lines = fields.replace('\n', "\r\n");
+        Script::from(format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 1\r\n\r\n"))
     });
     origin.on("GET /").reply(ok("Cache-Control: max-age=60\nAge: 100\nETag: \"1\"", "x"));
     let fleetfoot = cached_with(&origin, "ttl: origin");
