@@ -1,6 +1,8 @@
 //! Origins that are many, slow, dead or gone: balance, health, retries, timeouts, and a status that says which side.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use testkit::{Fleetfoot, Gate, Origin, Script, ok, status};
 
@@ -62,9 +64,15 @@ fn an_unhealthy_target_is_left_out_and_comes_back() {
 #[test]
 fn no_healthy_target_is_a_503() {
     let origin = Origin::start();
-    origin.on("GET /healthz").reply(status("500 Internal Server Error", "", ""));
+    let healthy = Arc::new(AtomicBool::new(true));
+    let told = Arc::clone(&healthy);
+    origin.on("GET /healthz").answer(move |_| {
+        if told.load(Relaxed) { ok("", "") } else { status("500 Internal Server Error", "", "") }
+    });
     let health = "health: { check: GET /healthz, interval: 20ms, unhealthy_after: 1, healthy_after: 1 }";
     let mut fleetfoot = with_source(&format!("{}, {health}", targets(&[origin.address()])));
+    // Only now: it is not ready without a healthy target.
+    healthy.store(false, Relaxed);
     fleetfoot.wait_until("unhealthy", |fleetfoot| fleetfoot.get("/").status == 503);
     let answer = fleetfoot.get("/");
     assert!(answer.has("Retry-After") && answer.text().contains("source"), "{answer:?}");
