@@ -87,6 +87,7 @@ mod control_port {
     mod listing;
     mod measured;
     pub(crate) mod port;
+    mod reference;
     mod scopes;
     mod soft;
 }
