@@ -42,6 +42,24 @@ impl Drafting<'_> {
         self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
     }
 
+    /// The fields of the request, besides those `known`, that the answer repeats in its fields or in its content, where
+    /// the policy has it looked through.
+    pub(crate) fn repeated(
+        &self,
+        request: &HeaderMap,
+        known: &[HeaderName],
+        response: &HeaderMap,
+        content: &[u8],
+    ) -> Vec<HeaderName> {
+        if !self.policy.key.reflected {
+            return Vec::new();
+        }
+        let content = response::decoded_beginning(response, content, rules::reflection::LOOKED_THROUGH);
+        let keyed = KeyedFields { policy: self.policy, personal: self.user.is_some() };
+        let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
+        rules::reflection::reflected(request, self.authority, is_keyed, response, &content)
+    }
+
     /// What is stored of it.
     pub(crate) fn draft(&self, exchange: &Exchange<'_>, terms: Terms) -> Draft {
         let rules = &self.policy.rules;

@@ -177,7 +177,9 @@ impl<C: Call> Caching<'_, C> {
     /// Whether the answer may repeat something of the leader's request that this one does not have: then it is looked
     /// through before anybody else gets it.
     fn may_be_repeated(&self, head: &ArrivingHead, ask: &Ask) -> bool {
-        let other = |fingerprint| fingerprint != rules::reflection::fingerprint(&ask.request.fields);
+        let other = |fingerprint| {
+            fingerprint != rules::reflection::fingerprint(&ask.request.fields, &ask.request.authority)
+        };
         self.policy.key.reflected && head.fingerprint.is_some_and(other)
     }
 

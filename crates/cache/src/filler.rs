@@ -22,7 +22,6 @@ use crate::entry::{Draft, Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
 use crate::key::Key;
-use crate::keyed_fields::KeyedFields;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
 use crate::store::{Kept, Store};
@@ -179,7 +178,11 @@ impl<C: Call> Filler<C> {
         };
         let draft = drafting.whole(&exchange, terms, &response.body);
         let key = self.stored_under(asked, &response.fields);
-        let fingerprint = self.policy.key.reflected.then(|| rules::reflection::fingerprint(&asked.fields));
+        let fingerprint = self
+            .policy
+            .key
+            .reflected
+            .then(|| rules::reflection::fingerprint(&asked.fields, &asked.authority));
         let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
         self.stream(answered.response, asked, &key, head, leader).await;
         self.fill.done();
@@ -247,7 +250,8 @@ impl<C: Call> Filler<C> {
         Ok(KeptPart {
             store: Arc::clone(&self.store),
             key: self.key.clone(),
-            most_variants: self.policy.max_variants,
+            policy: Arc::clone(&self.policy),
+            asked: asked.head_only(),
             draft: drafting.draft(exchange, terms),
         })
     }
@@ -362,17 +366,11 @@ impl<C: Call> Filler<C> {
 
     /// What an answer repeats of its request selects it, whatever it says itself.
     fn guarded(&self, mut draft: Draft, asked: &Request, content: &[u8]) -> Draft {
-        if self.policy.key.reflected {
-            let content =
-                response::decoded_beginning(&draft.fields, content, rules::reflection::LOOKED_THROUGH);
-            let keyed = KeyedFields { policy: &self.policy, personal: self.user.is_some() };
-            let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-            let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
-            let reflected = rules::reflection::reflected(&asked.fields, is_keyed, &draft.fields, &content);
-            if !reflected.is_empty() {
-                let fields = message::Fields::Map(&asked.fields);
-                draft.variant = Some(Variant::also_by(draft.variant.as_ref(), reflected, fields));
-            }
+        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
+        let repeated = self.drafting(asked).repeated(&asked.fields, known, &draft.fields, content);
+        if !repeated.is_empty() {
+            let fields = message::Fields::Map(&asked.fields);
+            draft.variant = Some(Variant::also_by(draft.variant.as_ref(), repeated, fields));
         }
         draft
     }

@@ -6,8 +6,10 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use message::{Body, Error};
+use message::{Body, Error, Request};
+use plan::CachePolicy;
 
+use crate::draft::Drafting;
 use crate::entry::Draft;
 use crate::key::Key;
 use crate::part::{Joined, Part};
@@ -17,7 +19,9 @@ use crate::store::{Kept, Store};
 pub(crate) struct KeptPart {
     pub(crate) store: Arc<Store>,
     pub(crate) key: Key,
-    pub(crate) most_variants: usize,
+    pub(crate) policy: Arc<CachePolicy>,
+    /// As the origin got it.
+    pub(crate) asked: Request,
     pub(crate) draft: Draft,
 }
 
@@ -36,8 +40,19 @@ impl PartialBody {
 }
 
 impl KeptPart {
+    /// A part that repeats something of its request is its asker's alone.
+    fn repeats(&self, bytes: &[u8]) -> bool {
+        let drafting =
+            Drafting { policy: &self.policy, authority: &self.asked.authority, user: None, since: 0 };
+        let known = self.draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
+        !drafting.repeated(&self.asked.fields, known, &self.draft.fields, bytes).is_empty()
+    }
+
     fn keep(self, bytes: Bytes) {
         let key = self.key.view();
+        if self.repeats(&bytes) {
+            return;
+        }
         let Some(part) = Part::new(self.draft, bytes) else { return };
         let stored = self.store.memory.get(&key);
         let before = stored.as_ref().and_then(|resource| resource.part());
@@ -45,7 +60,7 @@ impl KeptPart {
             Joined::Part(part) => Kept::Part(Arc::new(*part)),
             Joined::Whole(entry) => Kept::Entry { entry: Arc::new(*entry), before: None },
         };
-        self.store.keep(&key, kept, self.most_variants);
+        self.store.keep(&key, kept, self.policy.max_variants);
     }
 }
 

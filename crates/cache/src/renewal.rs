@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::Method;
 use http::header::{HeaderMap, SET_COOKIE};
+use message::Fields;
 use rules::{Exchange, NotStored, Terms, update};
 
 use crate::draft::Drafting;
@@ -22,7 +23,12 @@ pub(crate) struct Renewal {
 pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> Renewal {
     let mut fields = stored.fields();
     update::freshen(&mut fields, update.response);
-    let (shared, is_all) = match renewed(stored, &fields, update, drafting) {
+    let renewed = if repeats(stored, update, drafting) {
+        Err(NotStored::Cookie) // as little for others as what one user's cookies brought about
+    } else {
+        renewed(stored, &fields, update, drafting)
+    };
+    let (shared, is_all) = match renewed {
         Ok(entry) => (Some(entry), !update.response.contains_key(SET_COOKIE)),
         Err(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore) => {
             (impersonal(stored, update, drafting), false)
@@ -48,13 +54,20 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'
     Renewal { own, shared }
 }
 
+/// Whether the update repeats something of its request, which is nobody else's business.
+fn repeats(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> bool {
+    let Fields::Map(request) = update.request else { return false };
+    let known = stored.variant().map_or(&[][..], |variant| &variant.names);
+    !drafting.repeated(request, known, update.response, b"").is_empty()
+}
+
 /// It confirms what others share; but what else it says may be about this user, so that only its dates and directives
 /// are taken.
 fn impersonal(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> Option<Arc<Entry>> {
     let mut fields = stored.fields();
     update::freshen(&mut fields, &update::impersonal(update.response));
     let nobody = HeaderMap::new();
-    let exchange = Exchange { request: message::Fields::Map(&nobody), ..*update };
+    let exchange = Exchange { request: Fields::Map(&nobody), ..*update };
     let terms = terms(stored, &fields, &exchange, drafting).ok()?;
     Some(next(stored, &fields, update, terms, drafting))
 }

@@ -19,10 +19,10 @@ const TELLING: usize = 8;
 /// Longer ones are not escaped and looked for in all their forms.
 const LONGEST: usize = 4 * 1024;
 
-/// A number that is the same for two requests when no answer could tell them apart by a reflected field.
-pub fn fingerprint(request: &HeaderMap) -> u64 {
+/// A number that is the same for two requests to one host when no answer could tell them apart by a reflected field.
+pub fn fingerprint(request: &HeaderMap, authority: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in telling(request) {
+    for (name, value) in telling(request, authority) {
         name.as_str().hash(&mut hasher);
         value.hash(&mut hasher);
     }
@@ -30,17 +30,18 @@ pub fn fingerprint(request: &HeaderMap) -> u64 {
 }
 
 /// The names of the request's fields whose value stands in the answer's fields or content, as it is or escaped as HTML
-/// or for a URL. `is_keyed`: those that the key holds already, which are not looked for. `content`: decoded; no more than
-/// [`LOOKED_THROUGH`] bytes are looked at.
+/// or for a URL. `authority`: the host that was asked. `is_keyed`: those that the key holds already, which are not looked
+/// for. `content`: decoded; no more than [`LOOKED_THROUGH`] bytes are looked at.
 pub fn reflected(
     request: &HeaderMap,
+    authority: &str,
     is_keyed: impl Fn(&HeaderName) -> bool,
     response: &HeaderMap,
     content: &[u8],
 ) -> Vec<HeaderName> {
     let content = &content[..content.len().min(LOOKED_THROUGH)];
     let mut names: Vec<HeaderName> = Vec::new();
-    for (name, value) in telling(request) {
+    for (name, value) in telling(request, authority) {
         let is_new = names.last() != Some(name) && !is_keyed(name);
         if is_new && forms(value).iter().any(|form| stands_in(form, response, content)) {
             names.push(name.clone());
@@ -49,15 +50,18 @@ pub fn reflected(
     names
 }
 
-/// Fields that could be told apart in an answer. Not those that name one exchange, which origins repeat in good faith
-/// and which would make every request its own variant; nor where a client comes from, when that is a plain address of
-/// the same site, since pages link to one another.
-fn telling(request: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &[u8])> {
+/// Fields that could be told apart in an answer. Not ids of one exchange, which origins repeat in good faith and which
+/// would make every request its own variant; nor where a client comes from, when that is a plain address of the same
+/// host, since pages link to one another.
+fn telling<'r>(
+    request: &'r HeaderMap,
+    authority: &'r str,
+) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
     let values = request.iter().map(|(name, value)| (name, value.as_bytes()));
-    values.filter(|(name, value)| {
+    values.filter(move |(name, value)| {
         value.len() >= TELLING
-            && !names_an_exchange(name.as_str())
-            && !(*name == http::header::REFERER && is_plain_address(value))
+            && !(names_an_exchange(name.as_str()) && is_id(value))
+            && !(*name == http::header::REFERER && is_plain_address(value, authority))
     })
 }
 
@@ -81,10 +85,18 @@ fn names_an_exchange(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("x-b3-") || name.starts_with("x-datadog-")
 }
 
-/// `https://host/path` of unremarkable characters.
-fn is_plain_address(value: &[u8]) -> bool {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b":/.-_~".contains(byte);
-    (value.starts_with(b"https://") || value.starts_with(b"http://")) && value.iter().all(plain)
+/// What an id looks like: nothing that could mean something where it is repeated.
+fn is_id(value: &[u8]) -> bool {
+    value.len() <= 128 && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-:=;,".contains(byte))
+}
+
+/// `https://host/path` of unremarkable characters, on the host that was asked.
+fn is_plain_address(value: &[u8], authority: &str) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/.-_~".contains(byte);
+    let after_scheme = value.strip_prefix(b"https://").or_else(|| value.strip_prefix(b"http://"));
+    after_scheme
+        .and_then(|rest| rest.strip_prefix(authority.as_bytes()))
+        .is_some_and(|path| path.first().is_none_or(|first| *first == b'/') && path.iter().all(plain))
 }
 
 fn stands_in(form: &[u8], response: &HeaderMap, content: &[u8]) -> bool {
@@ -163,8 +175,8 @@ mod tests {
         response: &[(&'static str, &str)],
         content: &str,
     ) -> Vec<String> {
-        let names =
-            reflected(&fields(request), |name| name == "x-keyed", &fields(response), content.as_bytes());
+        let is_keyed = |name: &HeaderName| name == "x-keyed";
+        let names = reflected(&fields(request), "a.example", is_keyed, &fields(response), content.as_bytes());
         names.into_iter().map(|name| name.to_string()).collect()
     }
 
@@ -194,8 +206,14 @@ mod tests {
         ] {
             assert!(found(&[(name, value)], &[], value).is_empty(), "{name}");
         }
-        let told = ("referer", "https://a.example/?\"><script>");
-        assert_eq!(found(&[told], &[], told.1), ["referer"]);
+        for (name, value) in [
+            ("referer", "https://a.example/?\"><script>"),
+            ("referer", "https://evil.example/"),
+            ("referer", "https://a.example.evil/"),
+            ("x-correlation-id", "<script>alert(1)"),
+        ] {
+            assert_eq!(found(&[(name, value)], &[], value), [name], "{value}");
+        }
     }
 
     #[test]
@@ -219,8 +237,8 @@ mod tests {
                 map
             };
             let (one, other) = (map(&one), map(&other));
-            let list = |map: &HeaderMap| telling(map).map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
-            prop_assert_eq!(fingerprint(&one) == fingerprint(&other), list(&one) == list(&other));
+            let list = |map: &HeaderMap| telling(map, "a").map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
+            prop_assert_eq!(fingerprint(&one, "a") == fingerprint(&other, "a"), list(&one) == list(&other));
         }
     }
 }

@@ -23,7 +23,6 @@ fn nobody_sees_it(fleetfoot: &Fleetfoot, requests: &[&str]) {
 }
 
 #[test]
-#[ignore = "leaks: parts are not looked through for what they repeat"]
 fn a_part_for_one_client_tells_another_nothing_of_them() {
     let origin = Origin::start();
     origin.on("*").answer(|request| {
@@ -41,7 +40,6 @@ fn a_part_for_one_client_tells_another_nothing_of_them() {
 }
 
 #[test]
-#[ignore = "leaks: a 304 is not looked through for what it repeats"]
 fn a_confirmation_for_one_client_tells_another_nothing_of_them() {
     for (lifetime, fields) in [("max-age=60\nAge: 100", ""), ("max-age=600", "Cache-Control: no-cache")] {
         let origin = Origin::start();
@@ -74,7 +72,6 @@ fn a_refresh_that_one_client_began_tells_another_nothing_of_them() {
 }
 
 #[test]
-#[ignore = "leaks: an answer to HEAD is not looked through for what it repeats"]
 fn an_answer_to_head_tells_another_nothing_of_them() {
     let origin = Origin::start();
     origin.on("HEAD /").answer(|request| {
