@@ -17,7 +17,8 @@ fn commands() -> Vec<String> {
             "```sh" => inside = true,
             "```" => inside = false,
             command if inside => {
-                commands.push(command.split("  #").next().unwrap_or(command).trim().to_owned())
+                let (command, _about) = command.split_once("  #").unwrap_or((command, ""));
+                commands.push(command.trim().to_owned());
             }
             _ => {}
         }
