@@ -6,13 +6,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
-use http::header::{AGE, CONTENT_LENGTH, HeaderName};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::header::HeaderName;
+use http::{HeaderMap, StatusCode};
 use message::{Fields, Timestamp};
 use response::ClientLifetime;
 use rules::{Encoding, Exchange, Terms};
 
+use crate::encoded::Encoded;
 use crate::keyed_fields::KeyedFields;
+use crate::stored_head;
 use crate::tags::Tags;
 
 /// A complete stored answer and the terms of its reuse. What it answers with never changes: an update makes a new one.
@@ -46,17 +48,6 @@ struct More {
     encodable: bool,
     /// The same content compressed, for those who asked so far.
     encoded: Vec<Encoded>,
-}
-
-/// One compressed form of an entry's content.
-#[derive(Clone, Debug)]
-pub struct Encoded {
-    /// How.
-    pub encoding: Encoding,
-    /// As [`Entry::head`].
-    head: Box<[u8]>,
-    /// The content.
-    pub body: Bytes,
 }
 
 /// Which requests an answer with `Vary` is for (RFC 9111 §4.1).
@@ -133,7 +124,7 @@ impl Entry {
         let more = More { variant, tags, client_lifetime, encodable, encoded: Vec::new() };
         Entry {
             status,
-            head: head(status, &fields, body.len()),
+            head: stored_head::write(status, &fields, body.len()),
             body,
             terms,
             compared: AtomicU64::new(since),
@@ -149,7 +140,7 @@ impl Entry {
         let more = self.more.as_deref().cloned().unwrap_or_default();
         Draft {
             status: self.status,
-            fields: parse(&self.head),
+            fields: stored_head::fields(&self.head),
             terms: self.terms,
             variant: more.variant,
             tags: more.tags,
@@ -186,7 +177,7 @@ impl Entry {
         let mut next = self.followed_by(self.draft());
         if let Some(more) = &mut next.more {
             more.encoded.retain(|form| form.encoding != encoding);
-            more.encoded.push(Encoded::new(encoding, self.status, &parse(&self.head), body));
+            more.encoded.push(Encoded::new(encoding, self.status, &stored_head::fields(&self.head), body));
         }
         next
     }
@@ -298,7 +289,7 @@ impl Entry {
 
     /// The fields as a map, parsed from the head that [`Entry::new`] wrote, with what the origin said of the lifetime.
     pub fn fields(&self) -> HeaderMap {
-        let mut fields = parse(&self.head);
+        let mut fields = stored_head::fields(&self.head);
         if let Some(lifetime) = self.client_lifetime() {
             lifetime.restore(&mut fields);
         }
@@ -311,7 +302,7 @@ impl Entry {
             Some(encoded) => (&encoded.head, &encoded.body),
             None => (&self.head, &self.body),
         };
-        let mut fields = parse(head);
+        let mut fields = stored_head::fields(head);
         if let Some(lifetime) = self.client_lifetime() {
             lifetime.apply(&mut fields, self.terms.age(now), self.terms.fresh_for(now));
         }
@@ -331,53 +322,10 @@ impl Entry {
     }
 }
 
-impl Encoded {
-    fn new(encoding: Encoding, status: StatusCode, fields: &HeaderMap, body: Bytes) -> Self {
-        let head = head(status, &response::encoded_fields(fields, encoding), body.len());
-        Encoded { encoding, head, body }
-    }
-
-    /// The head as it goes out.
-    pub fn head(&self) -> &[u8] {
-        &self.head
-    }
-}
-
-pub(crate) fn head(status: StatusCode, fields: &HeaderMap, length: usize) -> Box<[u8]> {
-    let mut head =
-        Vec::with_capacity(64 + fields.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum::<usize>());
-    http1::write_status_line(&mut head, status);
-    for (name, value) in fields {
-        if name != AGE && name != CONTENT_LENGTH {
-            http1::write_field(&mut head, name, value);
-        }
-    }
-    if has_length(status) {
-        http1::write_field(&mut head, &CONTENT_LENGTH, &HeaderValue::from(length));
-    }
-    head.into_boxed_slice()
-}
-
-pub(crate) fn parse(head: &[u8]) -> HeaderMap {
-    head.split(|byte| *byte == b'\n')
-        .skip(1)
-        .filter_map(|line| {
-            let line = line.strip_suffix(b"\r")?;
-            let colon = line.iter().position(|byte| *byte == b':')?;
-            let name = HeaderName::from_bytes(&line[..colon]).ok()?;
-            let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii_start()).ok()?;
-            Some((name, value))
-        })
-        .collect()
-}
-
-/// 204 has no content and so no length (RFC 9110 §8.6).
-fn has_length(status: StatusCode) -> bool {
-    status != StatusCode::NO_CONTENT
-}
-
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+    use http::header::CONTENT_LENGTH;
     use proptest::prelude::*;
 
     use super::*;

@@ -12,7 +12,8 @@ use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
 use rules::Terms;
 
-use crate::entry::{Draft, Entry, Variant, head, parse};
+use crate::entry::{Draft, Entry, Variant};
+use crate::stored_head;
 use crate::tags::Tags;
 
 const VERSION: u8 = 1;
@@ -29,7 +30,7 @@ pub(crate) fn write(entry: &Entry) -> Bytes {
     out.extend(entry.terms().to_bytes());
     out.extend(entry.compared().to_le_bytes());
     // With what the origin said of the lifetime, so that what clients are told can be made anew.
-    push(&mut out, &head(entry.status(), &entry.fields(), entry.body().len()));
+    push(&mut out, &stored_head::write(entry.status(), &entry.fields(), entry.body().len()));
     push(&mut out, entry.tags().as_bytes());
     if let Some(variant) = entry.variant() {
         let names: Vec<_> = variant.names.iter().map(HeaderName::as_str).collect();
@@ -49,7 +50,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Draft> {
     let status = StatusCode::from_u16(u16::from_le_bytes(*take(&mut rest)?)).ok()?;
     let terms = Terms::from_bytes(take(&mut rest)?);
     let since = u64::from_le_bytes(*take(&mut rest)?);
-    let fields: HeaderMap = parse(pull(&mut rest)?);
+    let fields: HeaderMap = stored_head::fields(pull(&mut rest)?);
     let tags = Tags::new(std::str::from_utf8(pull(&mut rest)?).ok()?.into());
     let variant = if flags & HAS_VARIANT == 0 { None } else { Some(variant(&mut rest)?) };
     let encodable = flags & ENCODABLE != 0;

@@ -3,20 +3,21 @@
 //! A purge writes a mark and raises the epoch; both take as long for one answer as for a million. An entry remembers the
 //! epoch up to which it has been compared, so that a hit only compares two numbers. After a purge each entry is compared
 //! once more: on its next use, or by the sweep, after which old marks are not needed any more. Why: decision 0007.
-//!
-//! URLs and tags are kept as hashes of 128 bits, so that marks are small whatever somebody writes to; two that share one
-//! would be forgotten together, which harms nobody.
 
-use std::collections::HashMap;
+mod note;
+mod table;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use message::Timestamp;
-use twox_hash::XxHash3_128;
 
+use self::note::notes_of;
+pub(crate) use self::note::{Mark, Note, Place, Prefix, Standing};
+use self::table::{MOST, Table};
 use crate::key::KeyView;
-use crate::purge::{Purge, Scope};
+use crate::purge::Purge;
 
 /// See the module. Shared by all cores.
 #[derive(Debug, Default)]
@@ -32,74 +33,6 @@ pub(crate) struct Marks {
     table: RwLock<Table>,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    everything: Mark,
-    places: HashMap<Place, Mark>,
-    /// The latest marked last, so that only those are looked at that an answer has not been compared with.
-    prefixes: Vec<(Prefix, Mark)>,
-    /// The latest purge of a tag: what is still on its way has no tags yet.
-    latest_tag: u64,
-    /// Marks up to this epoch may be gone from here: what was asked for before it cannot be compared any more.
-    retired: u64,
-}
-
-/// What is marked, but for prefixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
-    Host(u128),
-    Path(u128),
-    Target(u128),
-    /// A path of which a target is marked, for keys that hold only what a `No-Vary-Search` left of theirs.
-    PathOfTarget(u128),
-    Tag(u128),
-}
-
-/// Paths that begin so; without an authority on any host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Prefix {
-    pub(crate) authority: Option<Box<str>>,
-    pub(crate) path: Box<str>,
-}
-
-/// The latest hard and the latest soft purge of one place; epoch 0: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mark {
-    pub(crate) hard: u64,
-    pub(crate) soft: u64,
-    /// When the soft one was.
-    pub(crate) soft_at: Timestamp,
-    /// When the latest was.
-    pub(crate) at: Timestamp,
-}
-
-/// What the purges since an epoch mean for an answer, the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// Nothing.
-    Kept,
-    /// It is stale from that moment on.
-    StaleSince(Timestamp),
-    /// It is gone.
-    Gone,
-}
-
-/// One line of a journal of purges.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// Whatever was asked for before this epoch is gone.
-    Retired(u64),
-    Everything(Mark),
-    Place(Place, Mark),
-    Prefix(Prefix, Mark),
-}
-
-/// Above so many the older half is dropped, and all that was asked for before those is gone with them.
-const MOST: usize = 65_536;
-/// The same for prefixes, which are compared one by one.
-const MOST_PREFIXES: usize = 4096;
-/// Longer prefixes are cut, so that they cover more.
-const LONGEST_PREFIX: usize = 1024;
 /// How long marks stay after a sweep, for answers that were on their way meanwhile.
 const KEPT_FOR: Duration = Duration::from_mins(1);
 /// How long a sweep for the sake of writes may wait.
@@ -158,7 +91,7 @@ impl Marks {
             return true;
         }
         let table = self.read();
-        table.latest_tag <= since && table.standing(key, "", since) == Standing::Kept
+        table.latest_tag() <= since && table.standing(key, "", since) == Standing::Kept
     }
 
     /// Whether a sweep is due.
@@ -199,186 +132,12 @@ impl Marks {
     }
 }
 
-/// What a purge marks. A key without a host belongs to all of them, so hosts' paths are marked for those as well.
-fn notes_of(scope: &Scope, mark: Mark) -> Vec<Note> {
-    let of_hosts = |authority: &str, place: &dyn Fn(&str) -> Place| {
-        vec![Note::Place(place(authority), mark), Note::Place(place(""), mark)]
-    };
-    match scope {
-        Scope::Everything => vec![Note::Everything(mark)],
-        Scope::Host(authority) => of_hosts(authority, &|host| Place::Host(hash(host, ""))),
-        Scope::Prefix { authority, path } => {
-            let path = &path[..path.floor_char_boundary(LONGEST_PREFIX)];
-            vec![Note::Prefix(Prefix { authority: authority.clone(), path: path.into() }, mark)]
-        }
-        Scope::Path { authority, path } => of_hosts(authority, &|host| Place::Path(hash(host, path))),
-        Scope::Target { authority, target } => {
-            let path = target.split_once('?').map_or(&**target, |(path, _)| path);
-            let mut notes = of_hosts(authority, &|host| Place::Target(hash(host, target)));
-            notes.extend(of_hosts(authority, &|host| Place::PathOfTarget(hash(host, path))));
-            notes
-        }
-        Scope::Tag(tag) => vec![Note::Place(Place::Tag(hash("", tag)), mark)],
-    }
-}
-
-/// The same in every process, since journals outlive them.
-fn hash(authority: &str, text: &str) -> u128 {
-    let mut hasher = XxHash3_128::new();
-    hasher.write(&(authority.len() as u64).to_le_bytes());
-    hasher.write(authority.as_bytes());
-    hasher.write(text.as_bytes());
-    hasher.finish_128()
-}
-
-impl Table {
-    fn take(&mut self, note: &Note) {
-        match note {
-            Note::Retired(epoch) => self.retired = self.retired.max(*epoch),
-            Note::Everything(mark) => self.everything.add(mark),
-            Note::Place(place, mark) => {
-                if matches!(place, Place::Tag(_)) {
-                    self.latest_tag = self.latest_tag.max(mark.latest());
-                }
-                self.places.entry(*place).or_default().add(mark);
-            }
-            Note::Prefix(prefix, mark) => self.take_prefix(prefix, mark),
-        }
-        if self.places.len() > MOST {
-            self.halve(self.places.values().map(Mark::latest).collect());
-        }
-        if self.prefixes.len() > MOST_PREFIXES {
-            self.halve(self.prefixes.iter().map(|(_, mark)| mark.latest()).collect());
-        }
-    }
-
-    fn take_prefix(&mut self, prefix: &Prefix, mark: &Mark) {
-        let known = self.prefixes.iter().position(|(known, _)| known == prefix);
-        let (prefix, mut known) =
-            known.map_or_else(|| (prefix.clone(), Mark::default()), |index| self.prefixes.remove(index));
-        known.add(mark);
-        self.prefixes.push((prefix, known));
-    }
-
-    fn standing(&self, key: &KeyView<'_>, tags: &str, since: u64) -> Standing {
-        if since < self.retired {
-            return Standing::Gone;
-        }
-        let (host, path) = (key.authority, key.path());
-        let ruled = key.has_rule().then(|| Place::PathOfTarget(hash(host, path)));
-        let places = [
-            Place::Host(hash(host, "")),
-            Place::Path(hash(host, path)),
-            Place::Target(hash(host, key.target)),
-        ];
-        let tags = tags.split('\n').filter(|tag| !tag.is_empty()).map(|tag| Place::Tag(hash("", tag)));
-        let marked = places.into_iter().chain(ruled).chain(tags).filter_map(|place| self.places.get(&place));
-        let newer = self.prefixes.iter().rev().take_while(|(_, mark)| mark.latest() > since);
-        let begun = newer.filter(|(prefix, _)| prefix.covers(key)).map(|(_, mark)| mark);
-        marked
-            .chain(begun)
-            .map(|mark| mark.standing(since))
-            .fold(self.everything.standing(since), Standing::worse)
-    }
-
-    fn retire(&mut self, old: impl Fn(&Mark) -> bool) {
-        let mut newest_dropped = 0;
-        let mut keep = |mark: &Mark| {
-            let drop = old(mark);
-            if drop {
-                newest_dropped = newest_dropped.max(mark.latest());
-            }
-            !drop
-        };
-        self.places.retain(|_, mark| keep(mark));
-        self.prefixes.retain(|(_, mark)| keep(mark));
-        if !keep(&self.everything) {
-            self.everything = Mark::default();
-        }
-        self.retired = self.retired.max(newest_dropped);
-    }
-
-    fn halve(&mut self, mut epochs: Vec<u64>) {
-        let middle = epochs.len() / 2;
-        let median = *epochs.select_nth_unstable(middle).1;
-        self.retire(|mark| mark.latest() <= median);
-    }
-
-    fn len(&self) -> usize {
-        usize::from(self.everything.latest() > 0) + self.places.len() + self.prefixes.len()
-    }
-
-    fn notes(&self) -> Vec<Note> {
-        let mut notes = vec![Note::Retired(self.retired), Note::Everything(self.everything)];
-        notes.extend(self.places.iter().map(|(place, mark)| Note::Place(*place, *mark)));
-        notes.extend(self.prefixes.iter().map(|(prefix, mark)| Note::Prefix(prefix.clone(), *mark)));
-        notes
-    }
-}
-
-impl Prefix {
-    /// A key without a host belongs to all of them.
-    fn covers(&self, key: &KeyView<'_>) -> bool {
-        let host = self.authority.as_deref();
-        host.is_none_or(|host| host == key.authority || key.authority.is_empty())
-            && key.target.starts_with(&*self.path)
-    }
-}
-
-impl Note {
-    fn latest(&self) -> u64 {
-        match self {
-            Note::Retired(epoch) => *epoch,
-            Note::Everything(mark) | Note::Place(_, mark) | Note::Prefix(_, mark) => mark.latest(),
-        }
-    }
-}
-
-impl Mark {
-    fn of(epoch: u64, soft: bool, now: Timestamp) -> Self {
-        let (hard, soft) = if soft { (0, epoch) } else { (epoch, 0) };
-        Mark { hard, soft, soft_at: now, at: now }
-    }
-
-    fn add(&mut self, newer: &Mark) {
-        if newer.soft > self.soft {
-            self.soft_at = newer.soft_at;
-        }
-        self.hard = self.hard.max(newer.hard);
-        self.soft = self.soft.max(newer.soft);
-        self.at = self.at.max(newer.at);
-    }
-
-    fn latest(&self) -> u64 {
-        self.hard.max(self.soft)
-    }
-
-    fn standing(&self, since: u64) -> Standing {
-        if self.hard > since {
-            Standing::Gone
-        } else if self.soft > since {
-            Standing::StaleSince(self.soft_at)
-        } else {
-            Standing::Kept
-        }
-    }
-}
-
-impl Standing {
-    /// Of two moments of becoming stale the earlier.
-    fn worse(self, other: Self) -> Self {
-        match (self, other) {
-            (Standing::StaleSince(one), Standing::StaleSince(two)) => Standing::StaleSince(one.min(two)),
-            _ => self.max(other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use message::Scheme;
 
     use super::*;
+    use crate::purge::Scope;
 
     const NOW: Timestamp = Timestamp::from_secs(1_000);
 
@@ -496,7 +255,7 @@ mod tests {
         for _ in 0..2 * MOST {
             mark(&marks, Scope::Tag("t".into()), false);
         }
-        assert_eq!((marks.len(), marks.read().retired), (1, 0));
+        assert_eq!((marks.len(), marks.read().retired()), (1, 0));
     }
 
     #[test]

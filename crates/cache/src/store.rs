@@ -8,7 +8,8 @@ use rules::Reuse;
 
 use crate::disk_tier::DiskTier;
 use crate::encode::UnderWay;
-use crate::entry::{Encoded, Entry};
+use crate::encoded::Encoded;
+use crate::entry::Entry;
 use crate::fills::Fills;
 use crate::in_flight::InFlight;
 use crate::interest::Interest;
