@@ -10,9 +10,10 @@ use regex::{Regex, RegexBuilder};
 
 use crate::compile::Known;
 use crate::computed::MATCHES;
-use crate::fault::{Fault, nearest, quoted};
+use crate::fault::{Fault, quoted};
 use crate::functions::{FUNCTIONS, Function};
 use crate::kind::Kind;
+use crate::nearest::nearest;
 use crate::operators::{arithmetic, binary, operator, truth};
 use crate::roots::{is_root, misused_root, unknown_function, unknown_name};
 use crate::slot::Slot;

@@ -21,6 +21,7 @@ mod expression;
 mod fault;
 mod functions;
 mod kind;
+mod nearest;
 mod operators;
 mod roots;
 mod scan;
@@ -31,5 +32,6 @@ mod tests;
 
 pub use context::Context;
 pub use expression::Expression;
-pub use fault::Fault;
+pub use fault::{Fault, quoted};
+pub use nearest::nearest;
 pub use template::Template;

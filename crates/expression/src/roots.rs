@@ -1,7 +1,8 @@
 //! Roots: the words that stand for what a request holds, and what to say of words that do not. Used by `bind`.
 
-use crate::fault::{Fault, nearest, quoted};
+use crate::fault::{Fault, quoted};
 use crate::functions::FUNCTIONS;
+use crate::nearest::nearest;
 
 /// What an expression may ask about, and how it is written.
 pub(crate) const ROOTS: &[(&str, &str)] = &[

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+pub(crate) use expression::quoted;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -259,17 +260,6 @@ impl fmt::Display for Shown<'_> {
             })
         })
     }
-}
-
-/// A value as a message quotes it: between backticks, on one line, not longer than 60 characters.
-pub(crate) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }
 
 #[cfg(test)]

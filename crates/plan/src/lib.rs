@@ -13,7 +13,6 @@ mod listen;
 mod load;
 mod masked;
 mod meant;
-mod nearest;
 mod network;
 mod pattern;
 mod policy;

@@ -6,8 +6,8 @@
 //! misspelt `admin_tokn` is no key of it. In doubt a line is masked more than needed.
 
 use crate::fault::Place;
-use crate::nearest::nearest;
 use crate::schema::schema;
+use expression::nearest;
 
 /// Words with a secret behind them, or names of secrets below them.
 const HOLDERS: [(&str, Holder); 3] =

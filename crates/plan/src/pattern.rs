@@ -10,8 +10,8 @@ use http::Method;
 
 use crate::fault::{Reason, quoted};
 use crate::meant::{Pattern, Segment};
-use crate::nearest::nearest;
 use crate::url;
+use expression::nearest;
 
 /// Segments in a pattern; the router goes down one step for each.
 const MOST_SEGMENTS: usize = 64;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
 use crate::meant::{Pattern, Route};
-use crate::nearest::nearest;
 use crate::policy::Policy;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, value};
+use expression::nearest;
 
 /// What routes may name. A source or policy with a fault of its own is here too, so that it is not called unknown.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 //! Opened by the check of each section.
 
 use crate::fault::{Reason, Report, quoted};
-use crate::nearest::nearest;
 use crate::schema;
 use crate::tree::{Node, Shape};
+use expression::nearest;
 
 /// A mapping whose unknown keys have been noted.
 #[derive(Debug)]

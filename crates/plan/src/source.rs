@@ -8,10 +8,10 @@ use message::Scheme;
 
 use crate::fault::{Reason, Report, quoted};
 use crate::meant::{Balance, Health, HostField, HttpSource, Protocol, Timeouts};
-use crate::nearest::nearest;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, up, url, value};
+use expression::nearest;
 
 /// Reads a source: a URL alone, or its section. `None` when a fault left no server.
 pub(crate) fn source(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<HttpSource> {

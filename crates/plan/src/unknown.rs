@@ -2,8 +2,8 @@
 //! called by `section` for every key that the schema does not have there.
 
 use crate::fault::{Reason, quoted};
-use crate::nearest::nearest;
 use crate::schema::{Section, schema};
+use expression::nearest;
 
 impl Section {
     /// Why `key` is none of this section's, and what to write instead.

@@ -7,7 +7,7 @@ use message::Scheme;
 
 use crate::fault::{Reason, quoted};
 use crate::meant::Target;
-use crate::nearest::nearest;
+use expression::nearest;
 
 /// Reads the URL of an origin: scheme, host, perhaps a port, and nothing behind it.
 pub(crate) fn target(url: &str) -> Result<Target, Reason> {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::fault::{Reason, Report, quoted};
-use crate::nearest::nearest;
 use crate::tree::{Node, Shape};
 use crate::unit;
+use expression::nearest;
 
 /// A single word, without expressions.
 pub(crate) fn text<'t>(node: Node<'t>, report: &mut Report) -> Option<&'t str> {

@@ -1,11 +1,11 @@
 //! Nearest: the known word that was probably meant. In come a misspelt word and the words that exist; called for every
-//! unknown key, source, policy and keyword.
+//! unknown root and function here, and by `plan` for every unknown key, source, policy and keyword.
 
 /// So many words are compared: a file of ten thousand sources must not take seconds to refuse.
 const COMPARED: usize = 1000;
 
 /// The nearest of `known`, when it is near enough to be meant: one slip in three letters, at least one.
-pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let word: Vec<char> = word.chars().take(65).map(|c| c.to_ascii_lowercase()).collect();
     if word.len() > 64 {
         return None;
