@@ -82,10 +82,18 @@ impl DiskTier {
     }
 
     /// A purge that must outlive this process. Where it cannot be written, all that it may concern goes at once instead.
-    pub(crate) fn note(&self, notes: &[Note]) {
-        if !notes.iter().all(|note| self.disk.journal().append(&write_note(note)).is_ok()) {
-            self.disk.clear();
+    pub(crate) fn note(&self, notes: &[Note], marks: &Marks) {
+        let journal = self.disk.journal();
+        if notes.iter().all(|note| journal.append(&write_note(note)).is_ok()) {
+            return;
         }
+        self.disk.clear();
+        // Nothing older is left to be compared, so the journal begins anew: else the next purge would end so too.
+        let latest = notes.iter().map(Note::latest).max().unwrap_or(0);
+        let newer = std::iter::once_with(|| marks.notes()).flatten().filter(|note| note.latest() > latest);
+        let _ = journal
+            .rewrite(std::iter::once(Note::Retired(latest)).chain(newer).map(|note| write_note(&note)));
+        self.rewritten.store(journal.bytes(), Relaxed);
     }
 
     /// Keeps the journal short: written anew when it is half full, unless that would not help. Waits for the disk: not for
@@ -94,7 +102,9 @@ impl DiskTier {
         let journal = self.disk.journal();
         if journal.bytes() > (journal.capacity() / 2).max(2 * self.rewritten.load(Relaxed)) {
             // A failure leaves the old one, which is only longer.
-            let _ = journal.rewrite(marks.notes().iter().map(write_note));
+            // Listed while nobody can append, so that each purge stands in this list or behind it.
+            let notes = std::iter::once_with(|| marks.notes()).flatten();
+            let _ = journal.rewrite(notes.map(|note| write_note(&note)));
             self.rewritten.store(journal.bytes(), Relaxed);
         }
     }

@@ -45,7 +45,7 @@ enum Followed {
     OtherVariant(Variant),
     /// The answer is not for sharing.
     Alone,
-    /// It came to nothing that is stored.
+    /// It came to nothing.
     Again,
 }
 
@@ -191,16 +191,15 @@ impl<C: Call> Caching<'_, C> {
             News::Arriving(head) => match other_variant(head.draft.variant.as_ref(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
                 None if self.may_be_repeated(&head, ask) => {
-                    follower.done().await;
-                    match self.find(ask, Clock::now()) {
-                        Found::Usable { entry, refresh: false } => {
-                            Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status()))
-                        }
-                        Found::Ask { vary, .. } if vary.is_empty() => return Followed::Again,
-                        Found::Ask { vary, .. } => {
-                            return Followed::OtherVariant(Variant::of(&vary, view.fields));
-                        }
-                        Found::Usable { .. } | Found::AskAlone => return Followed::Alone,
+                    let Some(entry) = follower.done().await else {
+                        return match self.find(ask, Clock::now()) {
+                            Found::AskAlone => Followed::Alone,
+                            _ => Followed::Again,
+                        };
+                    };
+                    match other_variant(entry.variant(), &view) {
+                        Some(variant) => return Followed::OtherVariant(variant),
+                        None => Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status())),
                     }
                 }
                 None => Self::arriving(&view, follower, &head, status),

@@ -41,6 +41,26 @@ pub(crate) enum Settled {
     Failed { error: Option<Error>, stale: Option<Arc<Entry>> },
 }
 
+/// What an arrival has come to.
+#[derive(Debug, Default)]
+enum Done {
+    #[default]
+    NotYet,
+    /// It has been looked through: the answer for whomever it suits.
+    Entry(Arc<Entry>),
+    /// There is none to share.
+    Nothing,
+}
+
+impl Done {
+    /// The first word counts.
+    fn settle(&mut self, entry: Option<Arc<Entry>>) {
+        if let Done::NotYet = self {
+            *self = entry.map_or(Done::Nothing, Done::Entry);
+        }
+    }
+}
+
 /// What a follower learns once there is something to learn.
 #[derive(Clone, Debug)]
 pub(crate) enum News {
@@ -83,8 +103,8 @@ struct Arrival {
     content: Content,
     /// How the content ended: its trailers, or what broke it off.
     end: Option<Result<Option<HeaderMap>, Error>>,
-    /// It has been stored, or not, and whoever waited for that may look.
-    is_done: bool,
+    /// For those who wait until it has been looked through.
+    done: Done,
     /// Content is kept from the first byte on. Once it is over the limit only a window is.
     whole: bool,
 }
@@ -148,7 +168,7 @@ impl Fill {
             head,
             content: Content::Growing { start: 0, bytes: BytesMut::with_capacity(capacity) },
             end: None,
-            is_done: false,
+            done: Done::NotYet,
             whole: true,
         });
         state.wake_followers();
@@ -208,10 +228,10 @@ impl Fill {
     }
 
     /// Nothing more is to come from this fill: whoever waited for it to be stored finds it, or nothing.
-    pub(crate) fn done(&self) {
+    pub(crate) fn done(&self, entry: Option<Arc<Entry>>) {
         let mut state = self.state();
         if let Phase::Arriving(arrival) = &mut state.phase {
-            arrival.is_done = true;
+            arrival.done.settle(entry);
         }
         state.wake_followers();
     }
@@ -240,7 +260,7 @@ impl Fill {
                 state.phase = Phase::Settled(Settled::Failed { error: Some(error), stale: None });
             }
             Phase::Arriving(arrival) => {
-                arrival.is_done = true;
+                arrival.done.settle(None);
                 if arrival.end.is_none() {
                     arrival.end = Some(Err(error));
                 }
@@ -289,14 +309,15 @@ impl Fill {
         }
     }
 
-    fn poll_done(&self, seat: usize, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_done(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Option<Arc<Entry>>> {
         let mut state = self.state();
         match &state.phase {
-            Phase::Arriving(arrival) if !arrival.is_done => {
+            Phase::Arriving(Arrival { done: Done::Entry(entry), .. }) => Poll::Ready(Some(Arc::clone(entry))),
+            Phase::Arriving(Arrival { done: Done::NotYet, .. }) => {
                 state.seats[seat].waker = Some(cx.waker().clone());
                 Poll::Pending
             }
-            _ => Poll::Ready(()),
+            Phase::Arriving(_) | Phase::Asking | Phase::Settled(_) => Poll::Ready(None),
         }
     }
 
@@ -395,8 +416,8 @@ impl Follower {
     }
 
     /// Waits until the answer is stored, or is known not to be.
-    pub(crate) async fn done(&self) {
-        std::future::poll_fn(|cx| self.fill.poll_done(self.seat, cx)).await;
+    pub(crate) async fn done(&self) -> Option<Arc<Entry>> {
+        std::future::poll_fn(|cx| self.fill.poll_done(self.seat, cx)).await
     }
 
     /// The next piece of content.

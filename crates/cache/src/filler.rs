@@ -21,6 +21,7 @@ use crate::draft::Drafting;
 use crate::entry::{Draft, Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, Follower, Settled};
 use crate::follower_body::FollowerBody;
+use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
@@ -184,8 +185,8 @@ impl<C: Call> Filler<C> {
             .reflected
             .then(|| rules::reflection::fingerprint(&asked.fields, &asked.authority));
         let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
-        self.stream(answered.response, asked, &key, head, leader).await;
-        self.fill.done();
+        let entry = self.stream(answered.response, asked, &key, head, leader).await;
+        self.fill.done(entry);
     }
 
     fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
@@ -251,6 +252,7 @@ impl<C: Call> Filler<C> {
             store: Arc::clone(&self.store),
             key: self.key.clone(),
             policy: Arc::clone(&self.policy),
+            _hold: Hold::of(&self.store, length).ok_or("no-room")?,
             asked: asked.head_only(),
             draft: drafting.draft(exchange, terms),
         })
@@ -315,7 +317,7 @@ impl<C: Call> Filler<C> {
         key: &Key,
         head: Arc<ArrivingHead>,
         leader: Option<oneshot::Sender<Own>>,
-    ) {
+    ) -> Option<Arc<Entry>> {
         self.fill.arrive(Arc::clone(&head));
         let Response { status, mut fields, mut body } = response;
         if let Some(leader) = leader {
@@ -347,21 +349,27 @@ impl<C: Call> Filler<C> {
                 },
                 Some(Err(error)) => {
                     self.leave_table();
-                    return self.fill.break_off(error);
+                    self.fill.break_off(error);
+                    return None;
                 }
                 None => break,
             }
             if outgrown && !poll_fn(|cx| self.fill.poll_room(cx)).await {
-                return self
-                    .fill
-                    .break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
+                self.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
+                return None;
             }
         }
-        if let Some(body) = self.fill.complete(trailers) {
-            let draft = self.guarded(head.draft.clone(), asked, &body);
-            self.keep(key, &Arc::new(Entry::new(draft, body)), None);
-        }
+        let entry = self.fill.complete(trailers).map(|body| {
+            let entry = Arc::new(Entry::new(self.guarded(head.draft.clone(), asked, &body), body));
+            let is_personal = entry.variant().is_some() && head.draft.variant.is_none();
+            // What repeats one client's request does not take the place of what all others have.
+            if !(is_personal && self.store.has_for_all(&key.view())) {
+                self.keep(key, &entry, None);
+            }
+            entry
+        });
         self.leave_table();
+        entry
     }
 
     /// What an answer repeats of its request selects it, whatever it says itself.
@@ -379,10 +387,10 @@ impl<C: Call> Filler<C> {
     fn outgrow(&self, status: StatusCode, total: u64) {
         self.fill.outgrow();
         self.leave_table();
-        self.fill.done();
         if total > self.policy.max_body {
             self.supersede(status, Unshared::TooLarge);
         }
+        self.fill.done(None);
     }
 
     fn keep(&self, key: &Key, entry: &Arc<Entry>, before: Option<&Arc<Entry>>) {

@@ -1,7 +1,10 @@
 //! InFlight: the content that fills hold before it is stored, counted over all cores. It is not part of the memory tier,
 //! so it has a bound of its own: above it, answers stream past the cache.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::store::Store;
 
 /// Bytes held by all fills.
 #[derive(Debug, Default)]
@@ -42,6 +45,27 @@ impl Share<'_> {
 impl Drop for Share<'_> {
     fn drop(&mut self) {
         self.release();
+    }
+}
+
+/// A known number of bytes, held beyond the life of a borrow.
+pub(crate) struct Hold {
+    store: Arc<Store>,
+    bytes: u64,
+}
+
+impl Hold {
+    /// `None` where there is no room for so much.
+    pub(crate) fn of(store: &Arc<Store>, bytes: u64) -> Option<Self> {
+        store.in_flight.0.fetch_add(bytes, Relaxed);
+        let hold = Hold { store: Arc::clone(store), bytes };
+        if store.is_overfull() { None } else { Some(hold) }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.store.in_flight.0.fetch_sub(self.bytes, Relaxed);
     }
 }
 

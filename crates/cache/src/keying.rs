@@ -181,8 +181,8 @@ fn push_field(also: &mut String, fields: Fields<'_>, name: &HeaderName, value: &
         (Some(first), Some(second)) => {
             value.clear();
             for line in [first, second].into_iter().chain(lines) {
-                value.extend_from_slice(line.len().to_string().as_bytes());
-                value.push(b':');
+                // Writing to a Vec cannot fail.
+                let _ = std::io::Write::write_fmt(value, format_args!("{}:", line.len()));
                 value.extend_from_slice(line);
             }
             push_piece(also, ["lines of ", name.as_str()], Some(value));

@@ -99,7 +99,7 @@ impl Marks {
         let swept = self.swept.load(Ordering::Relaxed);
         let is_due = || {
             let swept_at = Timestamp::from_millis(self.swept_at.load(Ordering::Relaxed));
-            now.since(swept_at) >= PATIENCE || self.read().len() > MOST / 4
+            now.since(swept_at) >= PATIENCE || self.epoch() - swept > MOST as u64 / 16
         };
         self.urgent.load(Ordering::Relaxed) > swept || (self.epoch() > swept && is_due())
     }

@@ -11,6 +11,7 @@ use plan::CachePolicy;
 
 use crate::draft::Drafting;
 use crate::entry::Draft;
+use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::part::{Joined, Part};
 use crate::store::{Kept, Store};
@@ -23,6 +24,8 @@ pub(crate) struct KeptPart {
     /// As the origin got it.
     pub(crate) asked: Request,
     pub(crate) draft: Draft,
+    /// What it takes of the room for content on its way.
+    pub(crate) _hold: Hold,
 }
 
 /// See the module.
@@ -75,7 +78,7 @@ impl HttpBody for PartialBody {
         let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
-                if let Some(data) = frame.data_ref() {
+                if let (Some(data), Some(_)) = (frame.data_ref(), &self.kept) {
                     self.collected.extend_from_slice(data);
                 }
             }

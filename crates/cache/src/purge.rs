@@ -109,7 +109,7 @@ impl Store {
     pub(crate) fn forget(&self, purge: &Purge, urgent: bool, now: Timestamp) {
         let notes = self.marks.mark(purge, urgent, now);
         if let Some(disk) = &self.disk {
-            disk.note(&notes);
+            disk.note(&notes, &self.marks);
         }
     }
 

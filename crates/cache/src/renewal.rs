@@ -23,12 +23,9 @@ pub(crate) struct Renewal {
 pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> Renewal {
     let mut fields = stored.fields();
     update::freshen(&mut fields, update.response);
-    let renewed = if repeats(stored, update, drafting) {
-        Err(NotStored::Cookie) // as little for others as what one user's cookies brought about
-    } else {
-        renewed(stored, &fields, update, drafting)
-    };
-    let (shared, is_all) = match renewed {
+    let is_personal = repeats(stored, update, drafting);
+    let (shared, is_all) = match renewed(stored, &fields, update, drafting) {
+        _ if is_personal => (impersonal(stored, update, drafting), false),
         Ok(entry) => (Some(entry), !update.response.contains_key(SET_COOKIE)),
         Err(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore) => {
             (impersonal(stored, update, drafting), false)

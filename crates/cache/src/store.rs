@@ -19,6 +19,7 @@ use crate::learned::Learned;
 use crate::marks::{Marks, Standing};
 use crate::memory::Memory;
 use crate::part::Part;
+use crate::resource::Resource;
 
 /// See the module.
 pub struct Store {
@@ -214,6 +215,16 @@ impl Store {
         if let Some(disk) = &self.disk {
             disk.remove(key);
         }
+    }
+
+    /// Whether there is a fresh answer for all requests.
+    pub(crate) fn has_for_all(&self, key: &KeyView<'_>) -> bool {
+        let now = message::Clock::now();
+        let entries = self.memory.get(key);
+        let for_all = entries.iter().flat_map(Resource::entries).find(|entry| entry.variant().is_none());
+        for_all
+            .and_then(|entry| self.standing(key, Arc::clone(entry)))
+            .is_some_and(|entry| entry.terms().is_fresh(now))
     }
 
     /// Whether no purge since it was asked for concerns a part. Parts are not worth more care than being asked for anew.

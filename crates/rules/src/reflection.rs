@@ -9,13 +9,17 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use http::{HeaderMap, HeaderName};
+use http::header::{
+    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+};
 use memchr::memmem;
 
 /// Bytes of content that are looked through: who reflects, does so near the beginning.
 pub const LOOKED_THROUGH: usize = 256 * 1024;
 /// Shorter values stand in answers by chance: `en`, `gzip`, `1`.
 const TELLING: usize = 8;
+/// No client has so many; what comes after them is taken for repeated, so that nobody can have us search for long.
+const MOST: usize = 32;
 /// Longer ones are not escaped and looked for in all their forms.
 const LONGEST: usize = 4 * 1024;
 
@@ -41,9 +45,10 @@ pub fn reflected(
 ) -> Vec<HeaderName> {
     let content = &content[..content.len().min(LOOKED_THROUGH)];
     let mut names: Vec<HeaderName> = Vec::new();
-    for (name, value) in telling(request, authority) {
+    for (index, (name, value)) in telling(request, authority).enumerate() {
         let is_new = names.last() != Some(name) && !is_keyed(name);
-        if is_new && forms(value).iter().any(|form| stands_in(form, response, content)) {
+        let stands = || forms(value).iter().any(|form| stands_in(form, response, content));
+        if is_new && (index >= MOST || stands()) {
             names.push(name.clone());
         }
     }
@@ -59,11 +64,16 @@ fn telling<'r>(
 ) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
     let values = request.iter().map(|(name, value)| (name, value.as_bytes()));
     values.filter(move |(name, value)| {
-        value.len() >= TELLING
-            && !(names_an_exchange(name.as_str()) && is_id(value))
-            && !(*name == http::header::REFERER && is_plain_address(value, authority))
+        let is_of_the_exchange = names_an_exchange(name.as_str()) && is_id(value);
+        let is_link = *name == http::header::REFERER && is_plain_address(value, authority);
+        let is_left_out = CONDITIONS.contains(name) || is_of_the_exchange || is_link;
+        value.len() >= TELLING && !is_left_out
     })
 }
+
+/// What a client holds or wants of an answer already: the origin gets ours in their place, and repeats them in good faith.
+const CONDITIONS: [HeaderName; 6] =
+    [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE];
 
 fn names_an_exchange(name: &str) -> bool {
     const NAMES: [&str; 14] = [

@@ -103,7 +103,7 @@ impl Prefix {
 }
 
 impl Note {
-    pub(super) fn latest(&self) -> u64 {
+    pub(crate) fn latest(&self) -> u64 {
         match self {
             Note::Retired(epoch) => *epoch,
             Note::Everything(mark) | Note::Place(_, mark) | Note::Prefix(_, mark) => mark.latest(),

@@ -58,7 +58,9 @@ impl Table {
         let (prefix, mut known) =
             known.map_or_else(|| (prefix.clone(), Mark::default()), |index| self.prefixes.remove(index));
         known.add(mark);
-        self.prefixes.push((prefix, known));
+        // Mostly the last; a journal may hold the notes of two cores in another order.
+        let place = self.prefixes.partition_point(|(_, other)| other.latest() <= known.latest());
+        self.prefixes.insert(place, (prefix, known));
     }
 
     pub(super) fn standing(&self, key: &KeyView<'_>, tags: &str, since: u64) -> Standing {

@@ -188,3 +188,26 @@ fn many_purges_keep_the_journal_short_and_the_disk_full() {
         assert_eq!(disk.figures().records, 1);
     });
 }
+
+#[test]
+fn a_journal_that_overflowed_begins_anew() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        let mut number = 0_u32;
+        // Without a sweep nobody shortens it.
+        while disk.journal().bytes() < disk.journal().capacity() - 100 {
+            origin.purge(Scope::Tag(number.to_string().into()), false);
+            number += 1;
+        }
+        origin.purge(Scope::Host(AUTHORITY.into()), false);
+        origin.purge(Scope::Host(AUTHORITY.into()), false);
+        assert!(disk.journal().bytes() < disk.journal().capacity() / 2);
+        origin.will(Reply::new(200, FRESH, "kept"));
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        origin.purge(Scope::Tag("another".into()), false);
+        assert!(disk.settle(LONG));
+        assert_eq!(disk.figures().records, 1);
+    });
+}

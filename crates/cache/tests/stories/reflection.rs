@@ -110,3 +110,65 @@ fn it_can_be_switched_off() {
         assert!(origin.get("/", &[]).await.cache.contains("hit"));
     });
 }
+
+#[test]
+fn what_a_client_holds_already_is_repeated_in_good_faith() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let tagged = &[("cache-control", "max-age=60"), ("etag", "\"abcdefgh-1\"")];
+        origin.will(Reply::new(200, tagged, "x"));
+        origin.get("/", &[("if-none-match", "\"abcdefgh-1\"")]).await;
+        assert!(origin.get("/", &[]).await.cache.contains("hit"));
+    });
+}
+
+#[test]
+fn a_confirmation_for_whoever_holds_it_brings_its_fields_to_all() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=0"), ("etag", "\"abcdefgh-1\""), ("x-version", "old")];
+        let update = &[("cache-control", "max-age=60"), ("etag", "\"abcdefgh-1\""), ("x-version", "new")];
+        origin.will(Reply::new(200, stale, "x")).will(Reply::new(304, update, ""));
+        origin.get("/", &[]).await;
+        origin.get("/", &[("if-none-match", "\"abcdefgh-1\"")]).await;
+        assert_eq!(origin.get("/", &[]).await.fields["x-version"], "new");
+    });
+}
+
+#[test]
+fn many_different_clients_share_one_fetch_whatever_becomes_of_the_answer() {
+    story(|| async {
+        for (fields, target) in [
+            (FRESH, "/"),
+            (&[("cache-control", "no-cache"), ("etag", "\"1\"")], "/"),
+            (&[("cache-control", "max-age=0, stale-while-revalidate=60")], "/"),
+            (&[("cache-control", "max-age=60"), ("no-vary-search", "params=(\"utm\")")], "/?utm=1"),
+        ] {
+            let origin = Origin::new(CachePolicy::default());
+            let (reply, gate) = Reply::new(200, fields, "hello").held();
+            origin.will(reply);
+            let agents = ["Mozilla/5.0 (1)", "Mozilla/5.0 (2)", "Mozilla/5.0 (3)"];
+            let ask = |agent| origin.spawn(request(Method::GET, target, &[("user-agent", agent)]));
+            let told = agents.map(ask);
+            settle().await;
+            gate.send(()).unwrap();
+            for told in told {
+                assert_eq!(told.await.unwrap().text(), "hello", "{fields:?}");
+            }
+            assert_eq!(origin.times_asked(), 1, "{fields:?}");
+        }
+    });
+}
+
+#[test]
+fn what_repeats_one_clients_field_does_not_push_out_what_all_others_have() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        for _ in 0..2 {
+            origin.will(Reply::new(200, FRESH, "<!DOCTYPE html> page"));
+        }
+        origin.get("/", &[]).await;
+        origin.get("/", &[("cache-control", "no-cache"), ("x-foo", "<!DOCTYPE html>")]).await;
+        assert!(origin.get("/", &[]).await.cache.contains("hit"));
+    });
+}
