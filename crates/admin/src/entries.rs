@@ -77,7 +77,9 @@ pub(crate) async fn entry(State(control): State<Control>, uri: Uri) -> Result<Re
     let scope = words.scopes(&*control.0.backstage)?.into_iter().next().unwrap_or(Scope::Everything);
     let listed = list(&control, scope, VARIANTS).await?;
     if listed.is_empty() {
-        return Err(Fault::not_found("nothing is stored under this URL; GET /explain?url=… may tell why"));
+        return Err(Fault::not_found(
+            "nothing is stored under this URL in memory; `fleetfoot explain GET URL --admin …`, or GET /explain?url=…, may tell why",
+        ));
     }
     let more = listed.len() == VARIANTS;
     Ok(answer(Entries { entries: listed.into_iter().map(row).collect(), more }))
@@ -102,7 +104,7 @@ fn row(mut listed: Listed) -> Value {
     for piece in &mut listed.also {
         // As the cache writes what is in a key: `authorization: …`, `lines of cookie: …`, `cookie id: …`.
         if let Some((name, _)) = piece.split_once(": ")
-            && SECRET.iter().any(|secret| name.split(' ').any(|word| word.eq_ignore_ascii_case(secret)))
+            && cache::is_secret(name)
         {
             *piece = format!("{name}: …");
         }

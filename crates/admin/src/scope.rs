@@ -86,6 +86,7 @@ impl Words {
 }
 
 fn url_scope(url: &str, exact: bool, backstage: &dyn Backstage) -> Result<Scope, Fault> {
+    refuse_star(url)?;
     let place = Place::of(url).map_err(Fault::request)?;
     if exact {
         let target = backstage.keyed_target(&place);
@@ -95,7 +96,19 @@ fn url_scope(url: &str, exact: bool, backstage: &dyn Backstage) -> Result<Scope,
     Ok(Scope::Path { authority: place.authority, path })
 }
 
+/// What other systems write for a prefix would be a character like any other here, and concern nothing.
+fn refuse_star(text: &str) -> Result<(), Fault> {
+    match text.find('*') {
+        None => Ok(()),
+        Some(star) => Err(Fault::request(format!(
+            "`*` is only a character here; write `prefix` and what stands before it, `{}`",
+            &text[..star]
+        ))),
+    }
+}
+
 fn prefix_scope(prefix: &str) -> Result<Scope, Fault> {
+    refuse_star(prefix)?;
     if prefix.contains('?') {
         return Err(Fault::request("`prefix` is of paths: write it without a query"));
     }

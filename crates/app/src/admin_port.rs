@@ -31,7 +31,7 @@ const LONGEST_ANSWER: usize = 256 * 1024 * 1024;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The admin port of the running fleetfoot.
-    #[arg(long, global = true, value_name = "ADDRESS", default_value = DEFAULT, value_parser = plan::socket_address)]
+    #[arg(long, global = true, value_name = "ADDRESS", default_value = DEFAULT, value_parser = address)]
     pub(crate) admin: SocketAddr,
     /// A file with the word of `listen.admin_token`; without one, the variable FLEETFOOT_ADMIN_TOKEN is looked at.
     #[arg(long, global = true, value_name = "FILE")]
@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
 
 /// Where `listen.admin` usually is.
 pub(crate) const DEFAULT: &str = "127.0.0.1:9090";
+
+/// An address, also as fleetfoot prints it: `http://127.0.0.1:9090`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
+    plan::socket_address(bare).map_err(|reason| reason.to_string())
+}
 
 /// An admin port.
 pub(crate) struct AdminPort {

@@ -26,7 +26,7 @@ pub(crate) enum Command {
         #[arg(long)]
         soft: bool,
         /// Change nothing; tell how many answers and bytes it would be.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "refresh")]
         dry_run: bool,
         /// Fetch the N most used of them again.
         #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]

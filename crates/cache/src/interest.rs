@@ -21,8 +21,10 @@ const UPGRADE: u16 = 1 << 5;
 const COOKIE: u16 = 1 << 6;
 /// What the policy's `bypass` names.
 const BYPASS: u16 = 1 << 7;
-/// Somebody is logged in, as `skip_for` says or, where everything else is stored by force, as it seems.
+/// Somebody is logged in, as `skip_for` says.
 const LOGGED_IN: u16 = 1 << 8;
+/// The same, where nobody said who is logged in and everything is stored by force.
+const SEEMS_LOGGED_IN: u16 = 1 << 9;
 
 impl Interest {
     pub(crate) fn of(look: &Look<'_>) -> Self {
@@ -41,12 +43,14 @@ impl Interest {
 
     /// Why nothing stored can answer, in a word: the origin must decide.
     pub(crate) fn bypass(self) -> Option<&'static str> {
-        match self.0 & (ORIGIN_CONDITION | UPGRADE | BYPASS | LOGGED_IN) {
+        match self.0 & (ORIGIN_CONDITION | UPGRADE | BYPASS | LOGGED_IN | SEEMS_LOGGED_IN) {
             0 => None,
             UPGRADE => Some("upgrade"),
             ORIGIN_CONDITION => Some("condition"),
             several if several & LOGGED_IN != 0 => Some("skip-for"),
             several if several & BYPASS != 0 => Some("bypass"),
+            several if several & SEEMS_LOGGED_IN != 0 && self.authorization() => Some("has-authorization"),
+            several if several & SEEMS_LOGGED_IN != 0 => Some("has-cookie"),
             _ => Some("condition"),
         }
     }
@@ -88,7 +92,7 @@ fn conditions(look: &Look<'_>, seen: u16) -> u16 {
     }
     if policy.rules.mode == Mode::Force && policy.skip_for.is_empty() {
         let telling = if policy.rules.cookies_keyed { AUTHORIZATION } else { AUTHORIZATION | COOKIE };
-        found |= if seen & telling == 0 { 0 } else { LOGGED_IN };
+        found |= if seen & telling == 0 { 0 } else { SEEMS_LOGGED_IN };
     }
     found
 }
@@ -173,8 +177,9 @@ mod tests {
     fn force_is_never_for_those_who_seem_to_be_logged_in() {
         let rules = rules::Policy { mode: Mode::Force, ..rules::Policy::default() };
         let mut policy = CachePolicy { rules, ..CachePolicy::default() };
-        for line in [("Cookie", "a=1"), ("Authorization", "x")] {
-            assert_eq!(interest(&policy, &[line]).bypass(), Some("skip-for"), "{line:?}");
+        for (line, why) in [(("Cookie", "a=1"), "has-cookie"), (("Authorization", "x"), "has-authorization")]
+        {
+            assert_eq!(interest(&policy, &[line]).bypass(), Some(why), "{line:?}");
         }
         assert_eq!(interest(&policy, &[]).bypass(), None);
         policy.rules.cookies_keyed = true;

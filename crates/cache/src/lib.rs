@@ -50,6 +50,6 @@ pub use memory::Memory;
 pub use part::Part;
 pub use purge::{Counted, Listed, Purge, Scope, Swept};
 pub use resource::Resource;
-pub use shown::Shown;
+pub use shown::{Shown, is_secret};
 pub use store::{Counters, Fresh, Store};
 pub use tags::Tags;

@@ -30,6 +30,12 @@ pub struct Shown {
     pub unshared: bool,
 }
 
+/// Whether a piece of a key of this name holds what opens doors: a credential, or cookies.
+pub fn is_secret(piece: &str) -> bool {
+    let name = piece.to_ascii_lowercase();
+    ["authorization", "cookie", "token", "claim("].iter().any(|word| name.contains(word))
+}
+
 impl Store {
     /// What the cache would make of a request without content.
     pub fn shown(&self, look: &Look<'_>, now: Timestamp) -> Shown {
@@ -38,7 +44,7 @@ impl Store {
         let resource = self.memory.get(&keyed.key);
         let chosen = resource.as_ref().and_then(|resource| resource.select(look.request.fields));
         let shown = |(name, value): (&str, Option<&str>)| {
-            let secret = name.contains("authorization") || name.starts_with("cookie");
+            let secret = is_secret(name);
             let value = if secret && value.is_some() { "…" } else { value.unwrap_or("-") };
             format!("{name}: {value}")
         };

@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use message::{Client, Scheme};
+use http::HeaderName;
+use message::{Client, Fields, Scheme};
 use plan::Limits;
 
 use crate::drain::Drain;
@@ -20,6 +21,24 @@ pub(crate) struct ConnectionContext<H> {
     pub(crate) limits: Rc<Limits>,
     /// Tells when to stop.
     pub(crate) drain: Drain,
+}
+
+impl<H> ConnectionContext<H> {
+    /// The scheme of a request: the connection's, or what a trusted proxy says its client used. It is part of the key, so
+    /// that a redirect to `https` never answers those who are there already.
+    pub(crate) fn scheme_of(&self, fields: Fields<'_>) -> Scheme {
+        const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+        if !self.client.trusted {
+            return self.scheme;
+        }
+        // Of several the first: the proxies on the way have appended theirs.
+        let said = fields.first(&FORWARDED_PROTO).and_then(|line| line.split(|byte| *byte == b',').next());
+        match said.map(<[u8]>::trim_ascii) {
+            Some(word) if word.eq_ignore_ascii_case(b"https") => Scheme::Https,
+            Some(word) if word.eq_ignore_ascii_case(b"http") => Scheme::Http,
+            _ => self.scheme,
+        }
+    }
 }
 
 impl<H> Clone for ConnectionContext<H> {

@@ -25,7 +25,7 @@ const SHORTEST_KEY: usize = 16;
 /// Bytes of a secret, so that no device or wrong file is read to its end.
 const LONGEST: usize = 4096;
 
-const HOW_TO_MAKE: &str = "make one with `head -c 24 /dev/urandom | base64 | tr +/ -_`";
+const HOW_TO_MAKE: &str = "make one with `head -c 16 /dev/urandom | base64 | tr +/ -_`";
 
 /// With or without `=` at the end: tools differ.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(

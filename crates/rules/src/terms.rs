@@ -185,10 +185,11 @@ impl Terms {
         Duration::from_millis(self.lifetime)
     }
 
-    /// Lifetime less age in whole seconds, negative when stale: `ttl` of `Cache-Status` (RFC 9211 §2.4). Both are cut
-    /// to seconds first, so that it agrees with the `Age` that goes with it.
+    /// Lifetime less age in whole seconds, negative when stale, also for less than a second: `ttl` of `Cache-Status`
+    /// (RFC 9211 §2.4). Both are cut to seconds first, so that it agrees with the `Age` that goes with it.
     pub fn fresh_for(&self, now: Timestamp) -> i64 {
-        i64::from(seconds::clamp(self.lifetime / 1000)) - i64::from(self.age(now))
+        let left = i64::from(seconds::clamp(self.lifetime / 1000)) - i64::from(self.age(now));
+        if self.is_fresh(now) { left } else { left.min(-1) }
     }
 
     /// `response_is_fresh` (RFC 9111 §4.2). Says nothing on whether `no-cache` demands validation all the same.

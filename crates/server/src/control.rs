@@ -191,6 +191,12 @@ impl<'a> Control<'a> {
         let bound =
             tokio::net::TcpListener::bind(address).await.map_err(|error| StartError::Bind(address, error))?;
         let address = bound.local_addr().map_err(|error| StartError::Bind(address, error))?;
+        if !address.ip().is_loopback() && running.plan.listen.admin_token.is_none() {
+            tracing::warn!(
+                "`listen.admin` can be reached from other machines and there is no `listen.admin_token`: purging, listing \
+                 and explaining are refused there"
+            );
+        }
         let access = Arc::new(Access::new(address, running.plan.listen.admin_token.clone()));
         let backstage = Backstage {
             running: Arc::clone(&self.running),

@@ -154,7 +154,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
                 "what is stored is for other values of the fields in `Vary` (RFC 9111 §4.1): the origin would be asked"
                     .to_owned()
             }
-            None => "not known: nothing is stored for it, and the origin was not asked".to_owned(),
+            None => "not known: nothing is stored for it in memory, and the origin was not asked".to_owned(),
         };
         return explanation.concluding(&verdict);
     }

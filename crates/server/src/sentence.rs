@@ -63,6 +63,14 @@ fn because(fwd: Fwd, detail: Option<&'static str>) -> &'static str {
         (Fwd::Bypass, Some("skip-for")) => {
             "sent past the cache: the policy's `skip_for` holds for this request"
         }
+        (Fwd::Bypass, Some("has-cookie")) => {
+            "sent past the cache: with `mode: force`, a request with a cookie that is no part of the key may be somebody's \
+             who is logged in. Write `skip_for` to say who is, or `key: { cookies: [] }` for those that count"
+        }
+        (Fwd::Bypass, Some("has-authorization")) => {
+            "sent past the cache: with `mode: force`, a request with `Authorization` is somebody's who is logged in. Write \
+             `skip_for` to say otherwise"
+        }
         (Fwd::Bypass, Some("content")) => {
             "sent past the cache: a GET with content, which is no part of the key (RFC 9110 §9.3.1)"
         }

@@ -32,7 +32,7 @@ fn purge_forgets_and_says_what() {
     for (words, said) in [
         (&["--url", "http://example.test/"][..], "forgotten, in force: example.test/ with all queries"),
         (&["--url", "http://example.test/", "--exact"], "forgotten, in force: example.test/"),
-        (&["--prefix", "/"], "forgotten, in force: any host, /**"),
+        (&["--prefix", "/"], "forgotten, in force: any host, /…"),
         (&["--host", "example.test"], "forgotten, in force: host example.test"),
         (&["--tag", "t"], "forgotten, in force: tag t"),
         (&["--tag", "u", "--tag", "t"], "forgotten, in force: tag u, t"),

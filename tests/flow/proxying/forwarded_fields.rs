@@ -57,3 +57,22 @@ fn the_host_is_the_clients_unless_told_otherwise() {
     let seen = ask(&Fleetfoot::start(&text.replace(&url, &format!("{url}, host: fixed.test"))), &origin, "");
     assert_eq!(seen.field("Host"), Some("fixed.test"));
 }
+
+#[test]
+fn what_a_trusted_proxy_says_of_the_scheme_is_part_of_the_key() {
+    let origin = Origin::start();
+    origin.on("*").answer(|request| {
+        let scheme = request.field("X-Forwarded-Proto").unwrap_or("none").to_owned();
+        ok("Cache-Control: max-age=60", scheme)
+    });
+    let listen = "listen: { http: 127.0.0.1:0, admin: 127.0.0.1:0, trust: [127.0.0.0/8] }";
+    let fleetfoot = Fleetfoot::start(&config_with(origin.address(), "ttl: origin", listen));
+    for _ in 0..2 {
+        for scheme in ["http", "https"] {
+            let answer = fleetfoot.get_with("/", &format!("X-Forwarded-Proto: {scheme}"));
+            assert_eq!(answer.text(), scheme);
+        }
+        assert_eq!(fleetfoot.get("/").text(), "http");
+    }
+    assert_eq!(origin.count("GET /"), 2);
+}

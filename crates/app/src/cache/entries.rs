@@ -49,7 +49,7 @@ fn rows(answer: &Value) -> &[Value] {
 fn show(answer: &Value) {
     let rows = rows(answer);
     if rows.is_empty() {
-        return output::note("nothing is stored there");
+        return output::note("nothing is stored there, in memory");
     }
     output::say(table(rows));
     if answer["more"] == true {

@@ -21,7 +21,7 @@ fn readable(answer: &Value) -> String {
     if let Some(would) = answer.get("would_purge") {
         let figure = |name| would[name].as_u64().unwrap_or_default();
         return format!(
-            "would forget {}, {}; nothing was changed",
+            "would forget {}, {} of memory; nothing was changed",
             count(figure("answers"), "answer"),
             bytes(figure("bytes"))
         );
@@ -46,7 +46,7 @@ fn scope(purged: &Value) -> String {
     }
     if purged["prefix"].is_string() {
         let host = if host.is_empty() { "any host, " } else { host };
-        return format!("{host}{}**", text("prefix"));
+        return format!("{host}{}…", text("prefix"));
     }
     if purged["path"].is_string() {
         return format!("{host}{} with all queries", text("path"));
@@ -65,7 +65,7 @@ mod tests {
         for (answer, said) in [
             (
                 json!({"would_purge": {"answers": 1, "bytes": 20}}),
-                "would forget 1 answer, 20 B; nothing was changed",
+                "would forget 1 answer, 20 B of memory; nothing was changed",
             ),
             (
                 json!({"purged": {"host": "a", "path": "/x"}, "soft": false, "in_force": true, "refreshing": 0}),
@@ -73,7 +73,7 @@ mod tests {
             ),
             (
                 json!({"purged": {"prefix": "/x/"}, "soft": true, "in_force": true, "refreshing": 2}),
-                "made stale, in force: any host, /x/**\n2 answers fetched again in the background",
+                "made stale, in force: any host, /x/…\n2 answers fetched again in the background",
             ),
             (json!({"purged": {"tags": ["a", "b"]}, "soft": false}), "forgotten, in force: tag a, b"),
             (json!({"purged": {"everything": true}}), "forgotten, in force: everything"),

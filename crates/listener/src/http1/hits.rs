@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use ::http1::{Framing, HeadLimits, RequestHead, TargetForm, new_lines, normalize_authority, parse_request};
 use bytes::Bytes;
 use http::Method;
-use message::{Error, Fields, RequestView};
+use message::{Error, Fields, RequestView, Scheme};
 
 use super::Refusal;
 use super::ending::Ending;
@@ -63,11 +63,12 @@ pub(super) fn answer_hits<H: Handler>(
             Err(error) => break refuse(error, false),
         };
         consumed += head.length;
-        let authority = normalize_authority(head.authority(), context.scheme);
+        let scheme = context.scheme_of(Fields::Wire(head.fields));
+        let authority = normalize_authority(head.authority(), scheme);
         let target = target_of(&head);
-        let Some(found) = answer_fresh(context, &head, &authority, &target, out) else {
+        let Some(found) = answer_fresh(context, &head, scheme, &authority, &target, out) else {
             let is_head = head.method == Method::HEAD;
-            break match request::accept(context, head, authority, target) {
+            break match request::accept(context, head, scheme, authority, target) {
                 Ok(exchange) => Rest::Exchange(exchange),
                 Err(error) => refuse(error, is_head),
             };
@@ -107,6 +108,7 @@ fn leading_empty_lines(input: &[u8]) -> usize {
 fn answer_fresh<H: Handler>(
     context: &ConnectionContext<H>,
     head: &RequestHead<'_>,
+    scheme: Scheme,
     authority: &str,
     target: &str,
     out: &mut Vec<u8>,
@@ -116,13 +118,8 @@ fn answer_fresh<H: Handler>(
     if !is_read || has_content || head.upgrade {
         return None;
     }
-    let view = RequestView {
-        method: &head.method,
-        scheme: context.scheme,
-        authority,
-        target,
-        fields: Fields::Wire(head.fields),
-    };
+    let view =
+        RequestView { method: &head.method, scheme, authority, target, fields: Fields::Wire(head.fields) };
     context.handler.answer_fresh(&view, &context.client, out)
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use ::http1::{Framing, RequestHead, to_header_map};
 use http::header::{HOST, HeaderName, HeaderValue, UPGRADE};
 use http::{HeaderMap, Method};
-use message::{Body, Error, Interim, Kind, Request, Result};
+use message::{Body, Error, Interim, Kind, Request, Result, Scheme};
 
 use super::exchange::Exchange;
 use super::head::Asked;
@@ -18,6 +18,7 @@ const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
 pub(super) fn accept<H>(
     context: &ConnectionContext<H>,
     head: RequestHead<'_>,
+    scheme: Scheme,
     authority: Cow<'_, str>,
     target: Cow<'_, str>,
 ) -> Result<Box<Exchange>> {
@@ -39,7 +40,7 @@ pub(super) fn accept<H>(
     };
     let request = Request {
         method: head.method,
-        scheme: context.scheme,
+        scheme,
         authority: authority.into(),
         target: target.into(),
         version: head.version,

@@ -34,7 +34,8 @@ pub(super) fn read<H>(
     }
     check_fields(&fields)?;
     let target = read_target(&head.method, &head.uri)?;
-    let authority = read_authority(&head.uri, &fields, connection.scheme)?;
+    let scheme = connection.scheme_of(message::Fields::Map(&fields));
+    let authority = read_authority(&head.uri, &fields, scheme)?;
     let length = read_length(&fields)?;
     if length.is_some_and(|length| length > limits.body_size) {
         return Err(Error::new(Kind::ContentTooLarge, "Content-Length is larger than the limit"));
@@ -52,7 +53,7 @@ pub(super) fn read<H>(
     };
     Ok(Request {
         method: head.method,
-        scheme: connection.scheme,
+        scheme,
         authority,
         target,
         version: Version::HTTP_2,

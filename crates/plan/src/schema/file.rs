@@ -93,7 +93,8 @@ pub(crate) static LISTEN: Section = Section {
             "trust",
             "address range or list",
             None,
-            "Peers whose `Forwarded` and `X-Forwarded-*` are believed, like `10.0.0.0/8`.",
+            "Peers whose `Forwarded` and `X-Forwarded-*` are believed and passed on, like `10.0.0.0/8`. Their \
+             `X-Forwarded-Proto` is the scheme of the request, in keys and signatures too.",
         ),
     ],
     later: &["egress"],

@@ -114,8 +114,8 @@ pub(crate) static KEY: Section = Section {
             "An origin that puts a request field into its answer and forgets `Vary` would hand one client's value to all \
              others: by mistake, or because somebody wanted that (cache poisoning). So each answer is looked through before \
              it is stored (its fields, and the first 256 KiB of its content, decompressed), and a field of eight \
-             characters or more that it repeats, as it is or escaped, selects it as if `Vary` named it. Trace and request \
-             ids are left out, and so is a `Referer` that is a plain address. It is a safety net: what an origin computes \
+             characters or more that it repeats, as it is or escaped, selects it as if `Vary` named it. Conditions, trace and request \
+             ids are left out, and so is a `Referer` that is a plain address of the same host. It is a safety net: what an origin computes \
              from a field without repeating it, only the origin knows. Those who wait for one fetch with other fields get \
              the answer when it is complete, not while it arrives. `ignore` spares that, for origins that are known to \
              name what they use. No other cache does this.",

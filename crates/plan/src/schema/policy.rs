@@ -37,7 +37,7 @@ pub(crate) static SIGNED: Section = Section {
             "name → secret",
             None,
             "The keys that are valid now, by the name in `KeyName`: base64url of 16 bytes at least, made with \
-             `head -c 16 /dev/urandom | base64 | tr +/ -_`. Must be there.",
+             `head -c 16 /dev/urandom \\| base64 \\| tr +/ -_`. Must be there.",
         ),
         word(
             "cookie",

@@ -102,7 +102,14 @@ pub(super) fn reads_content(policy: &CachePolicy, method: &Method) -> bool {
 pub(super) fn bypass(why: &str) -> &'static str {
     match why {
         "bypass" => "the policy's `bypass` holds",
-        "skip-for" => "the policy's `skip_for` holds, or, with `mode: force`, somebody seems to be logged in",
+        "skip-for" => "the policy's `skip_for` holds",
+        "has-cookie" => {
+            "with `mode: force`, a cookie that is no part of the key may be of somebody who is logged in: write `skip_for` \
+             to say who is, or `key: { cookies: [] }`"
+        }
+        "has-authorization" => {
+            "with `mode: force`, `Authorization` is of somebody who is logged in: write `skip_for` to say otherwise"
+        }
         "condition" => "If-Match and If-Unmodified-Since are for the origin to decide (RFC 9110 §13.2.1)",
         "upgrade" => "the request asks for another protocol (RFC 9110 §7.8)",
         _ => "the request is one that a cache does not answer",

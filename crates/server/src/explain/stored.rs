@@ -85,7 +85,7 @@ fn arithmetic(entry: &Entry, look: &Look<'_>, now: Timestamp) -> String {
 
 fn verdict(entry: &Entry, look: &Look<'_>, now: Timestamp) -> String {
     let asked: Fields<'_> = look.request.fields;
-    let directives = if look.policy.rules.client_directives {
+    let directives = if look.policy.rules.heeds_clients() {
         RequestDirectives::of(asked)
     } else {
         RequestDirectives::default()
