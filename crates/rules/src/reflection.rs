@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use http::header::{
-    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE,
+    CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE, VARY,
 };
 use memchr::memmem;
 
@@ -26,7 +27,7 @@ const LONGEST: usize = 4 * 1024;
 /// A number that is the same for two requests to one host when no answer could tell them apart by a reflected field.
 pub fn fingerprint(request: &HeaderMap, authority: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in telling(request, authority) {
+    for (name, value) in telling(request, authority).filter(|(name, _)| !is_of_a_part(name)) {
         name.as_str().hash(&mut hasher);
         value.hash(&mut hasher);
     }
@@ -47,7 +48,7 @@ pub fn reflected(
     let mut names: Vec<HeaderName> = Vec::new();
     for (index, (name, value)) in telling(request, authority).enumerate() {
         let is_new = names.last() != Some(name) && !is_keyed(name);
-        let stands = || forms(value).iter().any(|form| stands_in(form, response, content));
+        let stands = || forms(value).iter().any(|form| stands_in(form, name, response, content));
         if is_new && (index >= MOST || stands()) {
             names.push(name.clone());
         }
@@ -71,9 +72,13 @@ fn telling<'r>(
     })
 }
 
-/// What a client holds or wants of an answer already: the origin gets ours in their place, and repeats them in good faith.
-const CONDITIONS: [HeaderName; 6] =
-    [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE];
+/// What a client holds of an answer already: the origin gets ours in their place.
+const CONDITIONS: [HeaderName; 4] = [IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE];
+
+/// What part of it a client wants, which the origin gets where nothing is stored.
+fn is_of_a_part(name: &HeaderName) -> bool {
+    *name == RANGE || *name == IF_RANGE
+}
 
 fn names_an_exchange(name: &str) -> bool {
     const NAMES: [&str; 14] = [
@@ -109,12 +114,14 @@ fn is_plain_address(value: &[u8], authority: &str) -> bool {
         .is_some_and(|path| path.first().is_none_or(|first| *first == b'/') && path.iter().all(plain))
 }
 
-fn stands_in(form: &[u8], response: &HeaderMap, content: &[u8]) -> bool {
+fn stands_in(form: &[u8], of: &HeaderName, response: &HeaderMap, content: &[u8]) -> bool {
     let finder = memmem::Finder::new(form);
+    // An origin answers a part, and the condition on it, with these in good faith.
+    let answers = |name: &HeaderName| {
+        *name == VARY || (is_of_a_part(of) && [CONTENT_RANGE, ETAG, LAST_MODIFIED].contains(name))
+    };
     finder.find(content).is_some()
-        || response
-            .iter()
-            .any(|(name, value)| *name != http::header::VARY && finder.find(value.as_bytes()).is_some())
+        || response.iter().any(|(name, value)| !answers(name) && finder.find(value.as_bytes()).is_some())
 }
 
 /// The value as it is, as it stands in HTML and JSON, and as it stands in a URL; each once.
