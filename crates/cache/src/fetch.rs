@@ -13,9 +13,10 @@ use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
 use crate::entry::{Entry, Variant};
-use crate::fill::{ArrivingHead, Fill, Follower, News, Settled};
+use crate::fill::{ArrivingHead, Fill, News, Settled};
 use crate::filler::{Filler, Own};
 use crate::fills::Place;
+use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
 use crate::interest::Interest;
 use crate::key::Key;

@@ -18,6 +18,7 @@ use http::HeaderMap;
 use message::Error;
 
 use crate::entry::{Draft, Entry, Variant};
+use crate::follower::Piece;
 
 /// The head of a storable answer that is arriving.
 #[derive(Debug)]
@@ -272,7 +273,7 @@ impl Fill {
 
     // What followers call, through their seat.
 
-    fn take_seat(&self) -> usize {
+    pub(crate) fn take_seat(&self) -> usize {
         let mut state = self.state();
         let seat = Seat { taken: true, waker: None, read: 0 };
         if let Some(index) = state.free.pop() {
@@ -284,14 +285,14 @@ impl Fill {
         }
     }
 
-    fn leave_seat(&self, index: usize) {
+    pub(crate) fn leave_seat(&self, index: usize) {
         let mut state = self.state();
         state.seats[index] = Seat::default();
         state.free.push(index);
         state.wake_filler();
     }
 
-    fn poll_news(&self, seat: usize, cx: &mut Context<'_>) -> Poll<News> {
+    pub(crate) fn poll_news(&self, seat: usize, cx: &mut Context<'_>) -> Poll<News> {
         let mut state = self.state();
         match &state.phase {
             Phase::Asking => {
@@ -309,7 +310,7 @@ impl Fill {
         }
     }
 
-    fn poll_done(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Option<Arc<Entry>>> {
+    pub(crate) fn poll_done(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Option<Arc<Entry>>> {
         let mut state = self.state();
         match &state.phase {
             Phase::Arriving(Arrival { done: Done::Entry(entry), .. }) => Poll::Ready(Some(Arc::clone(entry))),
@@ -321,7 +322,7 @@ impl Fill {
         }
     }
 
-    fn poll_content(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Piece> {
+    pub(crate) fn poll_content(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Piece> {
         let mut guard = self.state();
         let state = &mut *guard;
         let read = state.seats[seat].read;
@@ -390,51 +391,10 @@ impl Arrival {
     }
 }
 
-/// What a reader gets next.
-#[derive(Debug)]
-pub(crate) enum Piece {
-    Data(Bytes),
-    End(Option<HeaderMap>),
-    Broken(Error),
-}
-
-/// A follower's place at a fill. Leaving it (drop) tells the filler.
-#[derive(Debug)]
-pub(crate) struct Follower {
-    fill: Arc<Fill>,
-    seat: usize,
-}
-
-impl Follower {
-    pub(crate) fn new(fill: &Arc<Fill>) -> Self {
-        Follower { fill: Arc::clone(fill), seat: fill.take_seat() }
-    }
-
-    /// Waits for the head, or for word that there will be none.
-    pub(crate) async fn news(&self) -> News {
-        std::future::poll_fn(|cx| self.fill.poll_news(self.seat, cx)).await
-    }
-
-    /// Waits until the answer is stored, or is known not to be.
-    pub(crate) async fn done(&self) -> Option<Arc<Entry>> {
-        std::future::poll_fn(|cx| self.fill.poll_done(self.seat, cx)).await
-    }
-
-    /// The next piece of content.
-    pub(crate) fn poll_content(&self, cx: &mut Context<'_>) -> Poll<Piece> {
-        self.fill.poll_content(self.seat, cx)
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.fill.leave_seat(self.seat);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::follower::Follower;
     use crate::sample;
 
     fn head() -> Arc<ArrivingHead> {
@@ -452,7 +412,7 @@ mod tests {
         assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "first"));
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
         let late = Follower::new(&fill);
-        assert!(matches!(fill.poll_news(late.seat, &mut cx), Poll::Ready(News::Settled(Settled::Alone))));
+        assert!(matches!(late.poll_news(&mut cx), Poll::Ready(News::Settled(Settled::Alone))));
         fill.extend(b"second");
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
         assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "second"));

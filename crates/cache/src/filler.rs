@@ -18,14 +18,17 @@ use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, 
 use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
+use crate::duty::Duty;
 use crate::entry::{Draft, Entry, Variant};
-use crate::fill::{ArrivingHead, Fill, Follower, Settled};
+use crate::fill::{ArrivingHead, Fill, Settled};
+use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
 use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
 use crate::store::{Kept, Store};
+use crate::unshared::Unshared;
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
@@ -407,38 +410,7 @@ impl<C: Call> Filler<C> {
 /// is, it is stored all the same.
 const UNSHARED_FOR: Duration = Duration::from_mins(1);
 
-/// Why an answer is not shared.
-#[derive(Clone, Copy)]
-enum Unshared {
-    TooLarge,
-    Rule(NotStored),
-}
-
-impl Unshared {
-    fn word(self) -> &'static str {
-        match self {
-            Unshared::TooLarge => "too-large",
-            Unshared::Rule(rule) => rule.word(),
-        }
-    }
-}
-
 /// Statuses that RFC 5861 §4 counts as errors.
 pub(crate) fn is_server_error(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
-}
-
-/// Sees to it that nobody waits for a filler that is gone: at a shutdown, or should it ever panic.
-struct Duty {
-    store: Arc<Store>,
-    key: Key,
-    fill: Arc<Fill>,
-}
-
-impl Drop for Duty {
-    fn drop(&mut self) {
-        self.store.fills.remove(&self.key.view(), &self.fill);
-        self.fill.abandon(Error::new(Kind::Internal, "the fetch was given up"));
-        self.store.counters.fill_ended();
-    }
 }

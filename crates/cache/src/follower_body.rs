@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use message::Error;
 
-use crate::fill::{Follower, Piece};
+use crate::follower::{Follower, Piece};
 
 /// Reads along with a fill from its first byte.
 pub(crate) struct FollowerBody {

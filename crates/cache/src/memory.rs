@@ -144,12 +144,6 @@ impl Memory {
         }
     }
 
-    /// Removes all variants of a key; tells whether there were any.
-    pub fn remove(&self, key: &KeyView<'_>) -> bool {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.table.remove(key).is_some()
-    }
-
     /// Shows every whole answer with its key. What is stored or pushed out meanwhile may be seen or not.
     ///
     /// No lock is held for longer than it takes to copy one; and since there may be no processor to spare, it rests

@@ -162,7 +162,8 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
         return explanation
             .concluding("not known: its content decides, and the origin was not asked without it");
     }
-    match origin::ask(&local.sources[destination.source], policy, request, &mut explanation).await {
+    let source = &local.sources[destination.source];
+    match origin::ask(source, policy, request, shown.personal, &mut explanation).await {
         Ok(()) => explanation,
         Err(error) => {
             explanation.failed = true;

@@ -44,6 +44,7 @@ pub(super) async fn ask(
     source: &HttpSource,
     policy: &CachePolicy,
     mut request: Request,
+    personal: bool,
     explanation: &mut Explanation,
 ) -> Result<()> {
     let authority = request.authority.clone();
@@ -57,7 +58,7 @@ pub(super) async fn ask(
         request: Fields::Map(&asked.fields),
         status,
         response: &fields,
-        personal: false,
+        personal,
         requested_at,
         received_at: Clock::now(),
     };
