@@ -60,7 +60,8 @@ impl Handler for Core {
         let look = destination.look(&admitted, policy);
         let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
         let entry = &fresh.entry;
-        let status = CacheStatus::hit(entry.terms().fresh_for(now));
+        let fresh_for = entry.terms().fresh_for(now);
+        let status = CacheStatus::hit(fresh_for);
         let (head, body) = match fresh.encoded() {
             Some(encoded) => (encoded.head(), &encoded.body),
             None => (entry.head(), entry.body()),
@@ -68,7 +69,7 @@ impl Handler for Core {
         let (age, saying) = (entry.terms().age(now), local.saying(policy.status_form));
         response::write_fresh_head(head, age, &status, saying, out);
         if let Some(lifetime) = entry.client_lifetime() {
-            lifetime.write(age, entry.terms().fresh_for(now), out);
+            lifetime.write(age, fresh_for, out);
         }
         let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
         let duration = started.elapsed();
