@@ -109,8 +109,7 @@ fn row(mut listed: Listed) -> Value {
             *piece = format!("{name}: …");
         }
     }
-    // What the cache files groups under for itself; they stand there as plain tags too.
-    listed.tags.retain(|tag| !tag.contains(char::is_control));
+    listed.tags.retain(|tag| rules::tags::is_plain(tag));
     serde_json::to_value(listed).unwrap_or_default()
 }
 

@@ -2,6 +2,7 @@
 
 use cache::Scope;
 use message::Scheme;
+use rules::tags::LONGEST;
 use serde::Serialize;
 
 use crate::backstage::Backstage;
@@ -10,9 +11,6 @@ use crate::place::{Place, authority_of};
 
 /// Tags of one call at most.
 const MOST_TAGS: usize = 1_000;
-
-/// Bytes of a tag at most, as `rules::tags` keeps them.
-const LONGEST_TAG: usize = 256;
 
 /// What a call is about, as written. One of them, no more.
 #[derive(Clone, Debug, Default)]
@@ -129,13 +127,13 @@ fn tag_scopes(tags: Vec<String>) -> Result<Vec<Scope>, Fault> {
     }
     let wrong = |tag: &str| {
         tag.is_empty()
-            || tag.len() > LONGEST_TAG
+            || tag.len() > LONGEST
             || tag.contains(|char: char| char.is_whitespace() || char.is_control() || char == ',')
     };
     if let Some(tag) = tags.iter().find(|tag| wrong(tag)) {
         let shown: String = tag.chars().take(40).flat_map(char::escape_default).collect();
         return Err(Fault::request(format!(
-            "`{shown}` is not a tag: 1 to {LONGEST_TAG} bytes without white space and commas"
+            "`{shown}` is not a tag: 1 to {LONGEST} bytes without white space and commas"
         )));
     }
     Ok(tags.into_iter().map(|tag| Scope::Tag(tag.into())).collect())

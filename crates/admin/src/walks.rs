@@ -1,4 +1,4 @@
-//! Walks: looking through the whole cache, which for a million entries takes up to a second. On a thread of its own, so
+//! Walks: looking through the whole cache, which for a million entries takes some seconds. On a thread of its own, so
 //! that probes and scrapes are answered meanwhile, and one at a time, so that nobody can have the table walked without
 //! pause on all cores.
 

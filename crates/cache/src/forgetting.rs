@@ -34,7 +34,7 @@ impl Forgetting {
 
     /// Whether the write has succeeded, so that it has consequences.
     pub fn is_due(response: &Response) -> bool {
-        response.status.is_success() || response.status.is_redirection()
+        rules::invalidate::has_succeeded(response.status)
     }
 
     /// Forgets what the answer says is out of date now: nothing where the write failed. `keyed` tells under which target

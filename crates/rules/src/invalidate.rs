@@ -12,11 +12,16 @@ pub fn is_safe(method: &Method) -> bool {
     )
 }
 
+/// Whether a write that was answered so has succeeded, so that it puts something out of date.
+pub fn has_succeeded(status: StatusCode) -> bool {
+    status.is_success() || status.is_redirection()
+}
+
 /// The targets (path and query, as they stand in a request) whose stored answers are out of date after this exchange:
 /// the request's own, and those of `Location` and `Content-Location` where they have the same origin. Others could
 /// be used to clear somebody else's entries. Empty for safe methods and for errors.
 pub fn invalidated(request: &RequestView<'_>, status: StatusCode, response: &HeaderMap) -> Vec<Box<str>> {
-    if is_safe(request.method) || !(status.is_success() || status.is_redirection()) {
+    if is_safe(request.method) || !has_succeeded(status) {
         return Vec::new();
     }
     let mut targets = vec![Box::from(request.target)];

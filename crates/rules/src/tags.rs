@@ -6,8 +6,8 @@ use sfv::{BareItem, List, ListEntry, Parser};
 
 /// Tags of one answer.
 const MOST_TAGS: usize = 64;
-/// Bytes of a tag or of a group's name.
-const LONGEST: usize = 256;
+/// Bytes of a tag or of a group's name, at most.
+pub const LONGEST: usize = 256;
 /// Groups of one answer, and groups that one answer invalidates: what RFC 9875 §2 asks to support at least.
 const MOST_GROUPS: usize = 32;
 /// No field value may contain it, so that no tag from a field looks like a group.
@@ -40,6 +40,12 @@ pub fn of(response: &HeaderMap, fields: &[HeaderName], authority: &str) -> Box<s
 /// A group as a tag: with its origin's authority, in a form that no plain tag can have.
 pub fn group(authority: &str, name: &str) -> String {
     format!("{GROUP_MARK}{authority}{GROUP_MARK}{name}")
+}
+
+/// Whether people are to see it: not what the cache files under for itself, such as a group with its origin (its name
+/// stands there as a plain tag too).
+pub fn is_plain(tag: &str) -> bool {
+    !tag.is_empty() && !tag.contains(char::is_control)
 }
 
 /// The groups of its own origin that this answer to an unsafe request makes out of date, as [`group`] makes them: at

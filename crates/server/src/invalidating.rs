@@ -15,9 +15,6 @@ pub(crate) struct Invalidating {
     purges: Vec<Purge>,
 }
 
-/// Bytes of a tag at most, as `rules::tags` keeps them.
-const LONGEST_TAG: usize = 256;
-
 impl Invalidating {
     /// `None` for a request that only reads.
     pub(crate) fn of(
@@ -81,7 +78,7 @@ fn prefix(text: String, authority: &str) -> Option<Scope> {
 }
 
 fn tag(text: String) -> Option<Scope> {
-    ((1..=LONGEST_TAG).contains(&text.len())).then(|| Scope::Tag(text.into()))
+    ((1..=rules::tags::LONGEST).contains(&text.len())).then(|| Scope::Tag(text.into()))
 }
 
 /// What of a URL's query counts for the route that would answer a GET of it.

@@ -88,10 +88,9 @@ pub(super) async fn ask(
     Ok(())
 }
 
-/// One by one, without what the cache files groups under for itself; they stand there as plain tags too.
+/// Joined tags, one by one.
 pub(super) fn plain_tags(joined: &str) -> Vec<String> {
-    let tags = joined.split('\n').filter(|tag| !tag.is_empty() && !tag.contains(char::is_control));
-    tags.map(str::to_owned).collect()
+    joined.split('\n').filter(|tag| rules::tags::is_plain(tag)).map(str::to_owned).collect()
 }
 
 /// The fields of an answer that caching depends on, without what is a client's secret.
