@@ -1,0 +1,245 @@
+//! Breaker: whether a server that keeps failing is to be asked at all. A pure state machine; time is an argument.
+//!
+//! In: what became of each request. Out: whether the next may pass. Kept and shared by `gate`.
+
+use std::time::{Duration, Instant};
+
+/// So many failures in a row open the breaker.
+const FAILURES: u32 = 5;
+/// How long it stays open before the first probe.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The longest it stays open between probes.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whether a request may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may.
+    Pass,
+    /// It may, and what becomes of it decides whether others may.
+    Probe,
+    /// It may not.
+    Refused,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Breaker(State);
+
+#[derive(Debug)]
+enum State {
+    Closed { failures: u32 },
+    Open { until: Instant, pause: Duration },
+    Probing { pause: Duration },
+}
+
+impl Breaker {
+    /// A closed one.
+    pub(crate) fn new() -> Self {
+        Breaker(State::Closed { failures: 0 })
+    }
+
+    /// Closed, and nothing has failed lately.
+    pub(crate) fn is_untroubled(&self) -> bool {
+        matches!(self.0, State::Closed { failures: 0 })
+    }
+
+    /// Whether it lets everything through: not open, nor tried with a probe.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.0, State::Closed { .. })
+    }
+
+    /// What `try_pass` would say, without taking the probe.
+    pub(crate) fn would_pass(&self, now: Instant) -> bool {
+        match self.0 {
+            State::Closed { .. } => true,
+            State::Open { until, .. } => now >= until,
+            State::Probing { .. } => false,
+        }
+    }
+
+    /// Whether a request may be sent. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
+    pub(crate) fn try_pass(&mut self, now: Instant) -> Verdict {
+        match self.0 {
+            State::Closed { .. } => Verdict::Pass,
+            State::Open { until, pause } if now >= until => {
+                self.0 = State::Probing { pause };
+                Verdict::Probe
+            }
+            State::Open { .. } | State::Probing { .. } => Verdict::Refused,
+        }
+    }
+
+    /// The server did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
+    /// their replies may be as old as the failure.
+    pub(crate) fn succeeded(&mut self, probe: bool) -> bool {
+        match self.0 {
+            State::Closed { .. } => self.0 = State::Closed { failures: 0 },
+            State::Probing { .. } if probe => {
+                self.0 = State::Closed { failures: 0 };
+                return true;
+            }
+            State::Open { .. } | State::Probing { .. } => {}
+        }
+        false
+    }
+
+    /// It did not. Says whether that opened the breaker, which a failed probe does again.
+    pub(crate) fn failed(&mut self, probe: bool, now: Instant) -> bool {
+        let pause = match self.0 {
+            State::Closed { failures } if failures + 1 < FAILURES => {
+                self.0 = State::Closed { failures: failures + 1 };
+                return false;
+            }
+            State::Closed { .. } => PAUSE,
+            State::Probing { pause } if probe => (pause * 2).min(LONGEST_PAUSE),
+            State::Open { .. } | State::Probing { .. } => return false,
+        };
+        self.0 = State::Open { until: now + pause, pause };
+        true
+    }
+
+    /// Nothing is known: whoever asked went away, or nothing was sent. The next may be the probe.
+    pub(crate) fn abandoned(&mut self, probe: bool, now: Instant) {
+        if let State::Probing { pause } = self.0
+            && probe
+        {
+            self.0 = State::Open { until: now, pause };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn opened(now: Instant) -> Breaker {
+        let mut breaker = Breaker::new();
+        for _ in 0..FAILURES {
+            assert_eq!(breaker.try_pass(now), Verdict::Pass);
+            breaker.failed(false, now);
+        }
+        breaker
+    }
+
+    #[test]
+    fn the_fifth_failure_in_a_row_opens_it_for_a_second() {
+        let start = Instant::now();
+        let mut breaker = opened(start);
+        assert_eq!(breaker.try_pass(start), Verdict::Refused);
+        assert_eq!(breaker.try_pass(start + Duration::from_millis(999)), Verdict::Refused);
+        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Probe);
+        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Refused, "one probe at a time");
+    }
+
+    #[test]
+    fn a_success_in_between_starts_the_count_anew() {
+        let now = Instant::now();
+        let mut breaker = Breaker::new();
+        for _ in 0..10 {
+            for _ in 1..FAILURES {
+                assert!(!breaker.failed(false, now));
+            }
+            breaker.succeeded(false);
+        }
+        assert_eq!(breaker.try_pass(now), Verdict::Pass);
+    }
+
+    #[test]
+    fn failed_probes_double_the_pause_up_to_five_seconds() {
+        let mut now = Instant::now();
+        let mut breaker = opened(now);
+        for pause in [1, 2, 4, 5, 5] {
+            assert!(!breaker.would_pass(now + Duration::from_millis(pause * 1000 - 1)));
+            now += Duration::from_secs(pause);
+            assert_eq!(breaker.try_pass(now), Verdict::Probe);
+            assert!(breaker.failed(true, now));
+        }
+    }
+
+    #[test]
+    fn a_probe_that_succeeds_closes_it_and_one_that_is_lost_makes_room_for_another() {
+        let start = Instant::now();
+        let mut breaker = opened(start);
+        let now = start + PAUSE;
+        assert_eq!(breaker.try_pass(now), Verdict::Probe);
+        breaker.abandoned(true, now);
+        assert_eq!(breaker.try_pass(now), Verdict::Probe);
+        assert!(breaker.succeeded(true));
+        assert_eq!(breaker.try_pass(now), Verdict::Pass);
+    }
+
+    #[test]
+    fn replies_of_before_neither_close_it_nor_keep_it_open() {
+        let start = Instant::now();
+        let mut breaker = opened(start);
+        assert!(!breaker.succeeded(false));
+        assert!(!breaker.failed(false, start + PAUSE));
+        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Probe);
+    }
+
+    /// What may happen to one request after another.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Ask,
+        Succeed,
+        Fail,
+        Abandon,
+        Wait(u64),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            3 => Just(Event::Ask),
+            1 => Just(Event::Succeed),
+            3 => Just(Event::Fail),
+            1 => Just(Event::Abandon),
+            1 => (0..3000_u64).prop_map(Event::Wait),
+        ]
+    }
+
+    proptest! {
+        /// Whatever happens: at most one probe is under way, it opens only by failures, and after the longest pause
+        /// somebody may pass.
+        #[test]
+        fn it_never_locks_out_for_good(events in proptest::collection::vec(event(), 0..200)) {
+            let mut now = Instant::now();
+            let mut breaker = Breaker::new();
+            let mut under_way: Vec<bool> = Vec::new();
+            let mut failures_in_a_row = 0;
+            for event in events {
+                match event {
+                    Event::Ask => {
+                        let foretold = breaker.would_pass(now);
+                        let verdict = breaker.try_pass(now);
+                        prop_assert_eq!(foretold, verdict != Verdict::Refused);
+                        match verdict {
+                            Verdict::Refused => prop_assert!(failures_in_a_row >= FAILURES),
+                            passed => under_way.push(passed == Verdict::Probe),
+                        }
+                    }
+                    Event::Succeed => if let Some(probe) = under_way.pop()
+                        && (breaker.succeeded(probe) || breaker.is_untroubled())
+                    {
+                        failures_in_a_row = 0;
+                    },
+                    Event::Fail => if let Some(probe) = under_way.pop() {
+                        failures_in_a_row += 1;
+                        breaker.failed(probe, now);
+                    },
+                    Event::Abandon => if let Some(probe) = under_way.pop() {
+                        breaker.abandoned(probe, now);
+                    },
+                    Event::Wait(milliseconds) => now += Duration::from_millis(milliseconds),
+                }
+                prop_assert!(under_way.iter().filter(|probe| **probe).count() <= 1);
+            }
+            for probe in under_way {
+                breaker.abandoned(probe, now);
+            }
+            prop_assert_ne!(breaker.try_pass(now + LONGEST_PAUSE), Verdict::Refused);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! One Redis as this core sees it: connections, timeouts, breaker. Bound to the `redis` crate, whose commands and values
+//! are its words.
+//!
+//! In: what the plan says of a Redis or Valkey, and commands. Out: replies, or a `message::Error` within a bounded time.
+//! Called by the tier of the cache and by reads.
+//!
+//! Every connection speaks RESP3, so a server has to be Redis 6, Valkey, or newer; `HGETALL` and its like answer with
+//! [`Value::Map`], and a missing value is [`Value::Nil`].
+
+mod attempt;
+mod breaker;
+mod cluster;
+mod connect;
+mod dedicated;
+mod failure;
+mod figures;
+mod gate;
+mod link;
+mod node;
+mod pace;
+mod sentinel;
+mod shared;
+mod slot;
+mod tls;
+
+pub use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd, pipe};
+
+pub use dedicated::Dedicated;
+pub use failure::code;
+pub use figures::Figures;
+pub use link::Link;
+pub use shared::Shared;

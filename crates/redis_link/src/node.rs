@@ -1,0 +1,314 @@
+//! Node: one server, or the master of the moment, as one core sees it: its connection, made when it is needed and given
+//! up when it is of no use any more. Used by `link`, and by `cluster` for each of its servers.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use message::{Error, Result};
+use plan::RedisServer;
+use redis::aio::MultiplexedConnection;
+use redis::{Cmd, Pipeline, RedisResult, Value};
+
+use crate::attempt::Attempt;
+use crate::connect::{As, OnPush, Opened, open};
+use crate::failure::{self, Failure};
+use crate::gate::{Gate, Passage};
+use crate::pace::Pace;
+use crate::sentinel::open_master;
+use crate::shared::Shared;
+use crate::slot;
+
+/// So many replies in a row that did not come in time mean that the connection is half dead.
+const LATE: u32 = 3;
+/// For the task of an attempt to say that its time is over.
+const GRACE: Duration = Duration::from_millis(20);
+
+/// What is asked in one round trip.
+#[derive(Clone, Copy)]
+pub(crate) enum Question<'a> {
+    One(&'a Cmd),
+    Several(&'a Pipeline),
+}
+
+impl Question<'_> {
+    /// The slot of a cluster that it is for, if it has a key.
+    pub(crate) fn slot(self) -> Option<u16> {
+        match self {
+            Question::One(command) => slot::of_command(command),
+            Question::Several(pipeline) => pipeline.cmd_iter().find_map(slot::of_command),
+        }
+    }
+
+    /// Sends it and waits for the reply. Replies are matched by their order: when nobody waits any more, the library
+    /// still counts the reply off, so those of others stay in step.
+    pub(crate) async fn put(self, connection: &mut MultiplexedConnection) -> RedisResult<Value> {
+        match self {
+            Question::One(command) => connection.send_packed_command(command).await,
+            Question::Several(pipeline) => pipeline.query_async(connection).await,
+        }
+    }
+}
+
+/// Where a connection leads.
+pub(crate) enum Target {
+    /// To this server.
+    Server(RedisServer),
+    /// To the master of the sentinels' choice.
+    Master {
+        /// At least one.
+        sentinels: Vec<RedisServer>,
+        /// What they call it.
+        master: String,
+    },
+}
+
+/// A connection in use.
+struct Line {
+    opened: Opened,
+    late: Cell<u32>,
+    of_use: Cell<bool>,
+}
+
+enum State {
+    Idle,
+    Connecting(Attempt<Opened>),
+    Connected(Rc<Line>),
+}
+
+/// See the module.
+pub(crate) struct Node {
+    shared: Arc<Shared>,
+    target: Arc<Target>,
+    gate: Arc<Gate>,
+    state: RefCell<State>,
+    pace: RefCell<Pace>,
+    recoveries: Cell<u64>,
+}
+
+impl Node {
+    pub(crate) fn new(shared: Arc<Shared>, target: Target) -> Self {
+        let gate = match &target {
+            Target::Server(server) => shared.gate(&server.address()),
+            Target::Master { master, .. } => shared.gate(master),
+        };
+        Node {
+            shared,
+            target: Arc::new(target),
+            gate,
+            state: RefCell::new(State::Idle),
+            pace: RefCell::default(),
+            recoveries: Cell::new(0),
+        }
+    }
+
+    /// A connection that nobody shares.
+    pub(crate) async fn separate(&self, on_push: Option<OnPush>) -> Result<Opened> {
+        connect(Arc::clone(&self.shared), Arc::clone(&self.target), on_push).await
+    }
+
+    /// Whether its breaker lets requests through.
+    pub(crate) fn is_up(&self) -> bool {
+        self.gate.is_open_to_requests()
+    }
+
+    /// Asks, and takes no longer than the plan's connect timeout and timeout together.
+    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Value> {
+        let plan = self.shared.plan();
+        let passage = self.gate.pass().ok_or_else(|| failure::shut(&plan.name))?;
+        let (line, passage) = self.line(passage).await?;
+        let mut connection = line.opened.connection.clone();
+        let reply = tokio::time::timeout(plan.timeout, question.put(&mut connection)).await;
+        drop(connection);
+        let Ok(reply) = reply else {
+            let error = failure::late(&plan.name, plan.timeout);
+            failed(passage, &error);
+            line.late.set(line.late.get() + 1);
+            if line.late.get() >= LATE {
+                tracing::debug!(
+                    "source {}: several replies in a row did not come: connecting anew",
+                    plan.name
+                );
+                self.give_up(&line);
+            }
+            return Err(error);
+        };
+        let reply = failure::checked(&plan.name, reply);
+        match &reply {
+            Ok(_) => {
+                self.of_use(&line);
+                self.succeeded(passage);
+            }
+            Err(Failure::Refusal(error)) => {
+                self.of_use(&line);
+                match failure::code(error) {
+                    Some(code) if failure::is_unable(code) => {
+                        failed(passage, error);
+                        // The master has become a replica: the sentinels, or the name, lead to another by now.
+                        if code == "READONLY" {
+                            self.give_up(&line);
+                        }
+                    }
+                    _ => self.succeeded(passage),
+                }
+            }
+            Err(Failure::Broken(error)) => {
+                // One connection is one failure, however many replies were awaited on it.
+                if self.give_up(&line) || passage.is_probe() {
+                    failed(passage, error);
+                }
+            }
+        }
+        reply.map_err(Failure::into_error)
+    }
+
+    fn succeeded(&self, passage: Passage) {
+        if passage.succeeded() {
+            tracing::info!("source {}: Redis answers again", self.shared.plan().name);
+        }
+    }
+
+    fn of_use(&self, line: &Line) {
+        line.late.set(0);
+        if !line.of_use.replace(true) {
+            self.pace.borrow_mut().succeeded();
+        }
+    }
+
+    /// The next request connects anew. Those under way on this connection may still get their replies. Says whether this
+    /// was the first to do so.
+    fn give_up(&self, line: &Rc<Line>) -> bool {
+        let mut state = self.state.borrow_mut();
+        let is_first = matches!(&*state, State::Connected(current) if Rc::ptr_eq(current, line));
+        if is_first {
+            *state = State::Idle;
+            if !line.of_use.get() {
+                self.pace.borrow_mut().failed(Instant::now());
+            }
+        }
+        is_first
+    }
+
+    /// The connection, made if there is none. A probe does not wait for the next attempt to be due.
+    async fn line(&self, passage: Passage) -> Result<(Rc<Line>, Passage)> {
+        let attempt = match self.ready_or_connecting(passage.is_probe()) {
+            Ok(Ready::Line(line)) => return Ok((line, passage)),
+            Ok(Ready::Attempt(attempt)) => attempt,
+            Err(error) => return Err(error),
+        };
+        let plan = self.shared.plan();
+        // The attempt ends by itself in this time; only its end may come a moment after ours.
+        let outcome = attempt.wait(plan.connect_timeout + GRACE).await;
+        let first = self.settle(&attempt);
+        let error = match outcome {
+            Some((Ok(opened), _)) => return Ok((self.line_of(opened), passage)),
+            Some((Err(error), _)) => error,
+            None => failure::late_connection(&plan.name),
+        };
+        // One attempt is one failure, however many waited for it.
+        if first || passage.is_probe() {
+            failed(passage, &error);
+        }
+        Err(error)
+    }
+
+    fn ready_or_connecting(&self, probe: bool) -> Result<Ready> {
+        loop {
+            let finished = match &*self.state.borrow() {
+                State::Connected(line) if !line.opened.is_closed() => {
+                    return Ok(Ready::Line(Rc::clone(line)));
+                }
+                State::Connecting(attempt) if attempt.outcome().is_some() || attempt.is_lost() => {
+                    attempt.clone()
+                }
+                State::Connecting(attempt) => return Ok(Ready::Attempt(attempt.clone())),
+                State::Connected(_) | State::Idle => break,
+            };
+            // Everybody who waited for it has left.
+            self.settle(&finished);
+        }
+        let now = Instant::now();
+        let mut pace = self.pace.borrow_mut();
+        let recoveries = self.gate.recoveries();
+        if self.recoveries.replace(recoveries) != recoveries {
+            pace.forget();
+        }
+        if !probe && !pace.may_begin(now) {
+            return Err(failure::paused(&self.shared.plan().name));
+        }
+        pace.begun(now);
+        let attempt = Attempt::begin(connect(Arc::clone(&self.shared), Arc::clone(&self.target), None));
+        self.state.replace(State::Connecting(attempt.clone()));
+        Ok(Ready::Attempt(attempt))
+    }
+
+    /// Takes over what came of an attempt. Says whether this was the first to do so and it had failed.
+    fn settle(&self, attempt: &Attempt<Opened>) -> bool {
+        let mut state = self.state.borrow_mut();
+        if !matches!(&*state, State::Connecting(current) if current.is(attempt)) {
+            return false;
+        }
+        match attempt.outcome() {
+            Some((Ok(opened), _)) => {
+                let line = Line { opened, late: Cell::new(0), of_use: Cell::new(false) };
+                *state = State::Connected(Rc::new(line));
+                false
+            }
+            Some((Err(error), ended)) => {
+                tracing::debug!("{error}");
+                *state = State::Idle;
+                self.pace.borrow_mut().failed(ended);
+                true
+            }
+            // Still under way, and bounded in time itself; or gone with the runtime.
+            None => {
+                if attempt.is_lost() {
+                    *state = State::Idle;
+                }
+                false
+            }
+        }
+    }
+
+    /// The line of this connection: the current one, or, where that has been given up meanwhile, one that nobody shares.
+    fn line_of(&self, opened: Opened) -> Rc<Line> {
+        match &*self.state.borrow() {
+            State::Connected(line) => Rc::clone(line),
+            State::Idle | State::Connecting(_) => {
+                Rc::new(Line { opened, late: Cell::new(0), of_use: Cell::new(false) })
+            }
+        }
+    }
+}
+
+/// An outage is told once: when it begins to be left alone.
+fn failed(passage: Passage, error: &Error) {
+    if passage.failed() {
+        tracing::warn!("{error}; Redis keeps failing, so it is left alone for a while");
+    }
+}
+
+enum Ready {
+    Line(Rc<Line>),
+    Attempt(Attempt<Opened>),
+}
+
+/// Connects to where the target is now, within the connect timeout.
+pub(crate) async fn connect(
+    shared: Arc<Shared>,
+    target: Arc<Target>,
+    on_push: Option<OnPush>,
+) -> Result<Opened> {
+    let plan = shared.plan();
+    let most = plan.connect_timeout;
+    let opened = async {
+        match &*target {
+            Target::Server(server) => open(&shared, server, As::User, most, on_push).await,
+            Target::Master { sentinels, master } => {
+                open_master(&shared, sentinels, master, most, on_push).await
+            }
+        }
+    };
+    tokio::time::timeout(most, opened).await.unwrap_or_else(|_| Err(failure::late_connection(&plan.name)))
+}

@@ -1,0 +1,111 @@
+//! Shared: what all cores share of one Redis: the plan, certificate authorities, breakers, figures. Made by control for
+//! each source; a reload that leaves the plan of the source as it was keeps it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use message::Result;
+use plan::{RedisServer, RedisSource, Topology};
+use redis::TlsCertificates;
+
+use crate::figures::{Counters, Figures};
+use crate::gate::Gate;
+use crate::tls;
+
+/// See the module.
+pub struct Shared {
+    plan: Arc<RedisSource>,
+    topology: Topology,
+    certificates: Option<TlsCertificates>,
+    counters: Arc<Counters>,
+    gates: Gates,
+}
+
+/// A breaker for each server that may fail on its own.
+enum Gates {
+    One(Arc<Gate>),
+    Nodes(Mutex<HashMap<String, Arc<Gate>>>),
+}
+
+impl Shared {
+    /// Reads the certificate authorities; nothing is connected yet. `Kind::Internal` says which file is at fault.
+    pub fn new(plan: Arc<RedisSource>) -> Result<Arc<Shared>> {
+        let topology = plan.topology.clone();
+        Self::at(plan, topology)
+    }
+
+    /// One server of the same: same login, TLS settings and timeouts, with a breaker and figures of its own. For a
+    /// replica nearby, or for one node of a cluster.
+    pub fn replica(plan: Arc<RedisSource>, server: RedisServer) -> Result<Arc<Shared>> {
+        Self::at(plan, Topology::Standalone(server))
+    }
+
+    fn at(plan: Arc<RedisSource>, topology: Topology) -> Result<Arc<Shared>> {
+        let certificates = tls::certificates(&plan, topology.servers())?;
+        let counters = Arc::<Counters>::default();
+        let gates = match topology {
+            Topology::Standalone(_) | Topology::Sentinel { .. } => {
+                Gates::One(Gate::new(Arc::clone(&counters)))
+            }
+            Topology::Cluster(_) => Gates::Nodes(Mutex::default()),
+        };
+        Ok(Arc::new(Shared { plan, topology, certificates, counters, gates }))
+    }
+
+    /// What the configuration says.
+    pub fn plan(&self) -> &RedisSource {
+        &self.plan
+    }
+
+    /// Whether it is taken for well: its breaker is closed. Of a cluster: that of any node.
+    pub fn is_up(&self) -> bool {
+        match &self.gates {
+            Gates::One(gate) => gate.is_closed(),
+            Gates::Nodes(nodes) => {
+                let nodes = lock(nodes);
+                nodes.is_empty() || nodes.values().any(|gate| gate.is_closed())
+            }
+        }
+    }
+
+    /// What has been asked of it, by all cores together.
+    pub fn figures(&self) -> Figures {
+        self.counters.figures()
+    }
+
+    pub(crate) fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    pub(crate) fn certificates(&self) -> Option<&TlsCertificates> {
+        self.certificates.as_ref()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The breaker of the server at this address.
+    pub(crate) fn gate(&self, address: &str) -> Arc<Gate> {
+        match &self.gates {
+            Gates::One(gate) => Arc::clone(gate),
+            Gates::Nodes(nodes) => {
+                let mut nodes = lock(nodes);
+                let new = || Gate::new(Arc::clone(&self.counters));
+                Arc::clone(nodes.entry(address.to_owned()).or_insert_with(new))
+            }
+        }
+    }
+
+    /// Forgets the breakers of nodes that have left the cluster.
+    pub(crate) fn keep_gates(&self, known: impl Fn(&str) -> bool) {
+        if let Gates::Nodes(nodes) = &self.gates {
+            lock(nodes).retain(|address, _| known(address));
+        }
+    }
+}
+
+/// No code that can panic runs under the lock, so a poisoned one is as good as another.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
