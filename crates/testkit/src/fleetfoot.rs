@@ -3,14 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::script::lines;
-use crate::{Answer, DEADLINE, Lines, Metrics, RawClient, program};
+use crate::{Answer, Lines, Metrics, RawClient, program, wait_until};
 
 /// A running program. Its config needs an `admin` listener; ports are best 0.
 pub struct Fleetfoot {
@@ -162,12 +160,7 @@ impl Fleetfoot {
 
     /// Looks again and again, until it is so or the deadline has passed.
     pub fn wait_until(&mut self, what: &str, mut reached: impl FnMut(&mut Self) -> bool) {
-        let start = Instant::now();
-        while !reached(self) {
-            assert!(start.elapsed() < DEADLINE, "not {what} within {DEADLINE:?}");
-            let (_never_sends, nothing) = mpsc::channel::<()>();
-            let _a_moment = nothing.recv_timeout(Duration::from_millis(5));
-        }
+        wait_until(what, || reached(self));
     }
 
     fn announced(&self, before: &str) -> SocketAddr {

@@ -1,4 +1,5 @@
-//! For tests only: origins that misbehave byte by byte, clients that speak raw bytes, and a running fleetfoot.
+//! For tests only: origins that misbehave byte by byte, clients that speak raw bytes, a running fleetfoot,
+//! real Redis servers and a slow link to them.
 //!
 //! Everything blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait for another
 //! waits at a [`Gate`], or until the other has recorded something. Whatever goes wrong panics and shows the bytes.
@@ -20,7 +21,11 @@ mod http2_origin;
 mod lines;
 mod metrics;
 mod origin;
+mod patience;
+mod port;
+mod redis;
 mod script;
+mod slow_link;
 
 pub use answer::{Answer, Broken};
 pub use binary::{Finished, program, run_to_end};
@@ -38,7 +43,10 @@ pub use http2_origin::Http2Origin;
 pub use lines::Lines;
 pub use metrics::Metrics;
 pub use origin::{On, Origin, Received};
+pub use patience::wait_until;
+pub use redis::{RedisClient, RedisCluster, RedisOptions, RedisSentinel, RedisServer, Reply};
 pub use script::{Script, not_modified, ok, status};
+pub use slow_link::SlowLink;
 
 use std::time::Duration;
 

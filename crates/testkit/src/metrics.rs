@@ -25,6 +25,11 @@ impl Metrics {
             .sum()
     }
 
+    /// The same for what is counted in whole numbers.
+    pub fn count(&self, name: &str) -> u64 {
+        self.sum(name, &[]) as u64
+    }
+
     /// Whether there is a series of this name.
     pub fn has(&self, name: &str) -> bool {
         self.0

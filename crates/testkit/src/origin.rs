@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::conversation::Conversation;
+use crate::port::stop_listening;
 use crate::{DEADLINE, Head, Script, status};
 
 /// Stops on drop.
@@ -262,6 +263,7 @@ fn matches(request: &Received, key: &str) -> bool {
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     for stream in listener.incoming() {
         if shared.stopping.load(Ordering::SeqCst) {
+            stop_listening(listener);
             return;
         }
         let Ok(stream) = stream.map(Arc::new) else { continue };
