@@ -8,9 +8,11 @@
 //! - `scan`: finds `${…}` in a text, and what in it is not a string.
 //! - `compile`: one expression → a constant, a slot, or a tree for the interpreter; `bind` is the walk through the tree.
 //! - `roots`, `functions`, `operators`, `kind`: what may stand in one, and what it gives.
+//! - `argument`: a word behind a command: one value, or all of a repeated parameter.
 //! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them.
 //! - `computed`: the tree, run for a request.
 
+mod argument;
 mod bind;
 mod claim;
 mod compile;
@@ -30,6 +32,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use argument::{Argument, Arguments};
 pub use context::Context;
 pub use expression::Expression;
 pub use fault::{Fault, quoted};

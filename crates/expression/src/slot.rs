@@ -4,7 +4,7 @@
 //! except for claims, and by `computed` as a value of the interpreter.
 
 use cel::Value;
-use http::header::{COOKIE, HeaderName};
+use http::header::{AUTHORIZATION, COOKIE, HeaderName};
 use message::Fields;
 use serde_json::Value as Json;
 
@@ -68,6 +68,37 @@ impl Slot {
                 }
                 None => false,
             },
+        }
+    }
+
+    /// The field of a request that holds it; `None`: it is not in a field, but in the method or the URL.
+    pub(crate) fn field(&self) -> Option<HeaderName> {
+        match self {
+            Slot::Header(name) => Some(name.clone()),
+            Slot::Cookie(_) => Some(COOKIE),
+            Slot::Claim(_) => Some(AUTHORIZATION),
+            Slot::Query(_)
+            | Slot::Path(_)
+            | Slot::Url
+            | Slot::Authority
+            | Slot::Host
+            | Slot::Scheme
+            | Slot::Method => None,
+        }
+    }
+
+    /// What it is called, for messages.
+    pub(crate) fn noun(&self) -> String {
+        match self {
+            Slot::Header(name) => format!("the field `{name}`"),
+            Slot::Cookie(name) => format!("the cookie `{name}`"),
+            Slot::Query(name) => format!("the parameter `{name}`"),
+            Slot::Path(name) => format!("the segment `{name}`"),
+            Slot::Claim(name) => format!("the claim `{name}`"),
+            Slot::Authority | Slot::Host => "the host".to_owned(),
+            Slot::Method => "the method".to_owned(),
+            Slot::Scheme => "the scheme".to_owned(),
+            Slot::Url => "the URL".to_owned(),
         }
     }
 
@@ -144,7 +175,12 @@ fn cookie<'a>(fields: Fields<'a>, name: &str) -> Option<&'a [u8]> {
 
 /// The value of a parameter, still encoded; of several the first. `?a` is an empty `a`.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a [u8]> {
-    query.as_bytes().split(|byte| *byte == b'&').find_map(|pair| {
+    parameters(query, name).next()
+}
+
+/// The values of all parameters of that name, still encoded.
+pub(crate) fn parameters<'a>(query: &'a str, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    query.as_bytes().split(|byte| *byte == b'&').filter_map(move |pair| {
         let equals = pair.iter().position(|byte| *byte == b'=');
         let (key, value) = equals.map_or((pair, &[][..]), |at| (&pair[..at], &pair[at + 1..]));
         // `&&` holds no parameter, not one without a name.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::HeaderName;
+
 use crate::Context;
 use crate::compile::{Form, Known, compile};
 use crate::computed::{self, Computed};
@@ -82,6 +84,32 @@ impl Template {
             out.truncate(before);
         }
         there
+    }
+
+    /// What a request lacks for [`Template::write`], in words; `None`: nothing.
+    pub fn missing(&self, context: &Context<'_>) -> Option<String> {
+        let mut out = Vec::new();
+        self.parts.iter().find_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Slot(slot) => (!slot.write(context, &mut out)).then(|| slot.noun()),
+            Part::Computed(computed) => {
+                let value = computed.value(context);
+                let there = value.is_some_and(|value| computed::write(&value, &mut out));
+                (!there).then(|| format!("a value for {}", quoted(&self.text)))
+            }
+        })
+    }
+
+    /// The fields of a request that it reads, for `Vary`.
+    pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
+        self.parts
+            .iter()
+            .flat_map(|part| match part {
+                Part::Literal(_) => &[][..],
+                Part::Slot(slot) => std::slice::from_ref(slot),
+                Part::Computed(computed) => &computed.slots,
+            })
+            .filter_map(Slot::field)
     }
 
     /// The text as written.

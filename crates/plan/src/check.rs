@@ -8,13 +8,13 @@ use crate::default;
 use crate::disk::disk;
 use crate::fault::{Faults, Place, Reason, Report, quoted};
 use crate::listen::{limits, listen};
-use crate::meant::{AccessLog, HttpSource, Plan};
-use crate::policy::policy;
-use crate::routes::{Known, Names, routes};
+use crate::meant::{AccessLog, Plan, ReadFrom};
+use crate::policy::{Policy, policy};
+use crate::routes::{Known, routes};
 use crate::section::{Section, named};
 use crate::source::source;
-use crate::tree::{Node, Tree};
-use crate::{file, schema, value};
+use crate::tree::{Node, Shape, Tree};
+use crate::{file, redis, redis_url, schema, value};
 
 /// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
 pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
@@ -44,6 +44,9 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         limits: limits(file.get("limits"), report),
         memory: default::MEMORY,
         sources: Vec::new(),
+        redis: Vec::new(),
+        stores: Vec::new(),
+        tier: None,
         routes: Vec::new(),
         access_log: AccessLog::default(),
         cores: default::cores(),
@@ -63,10 +66,12 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     file.set("location", &mut plan.location, report, |node, report| value::parsed(node, report, location));
     plan.disk = file.get("disk").and_then(|node| disk(node, folder, report));
     let mut known = Known::default();
-    (known.sources, plan.sources) = sources(&file, root, folder, report);
+    sources(&file, root, folder, &mut plan, &mut known, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
-            known.policies.add(node.key(), policy(node, folder, report));
+            let policy = policy(node, folder, report);
+            plan.tier = shared_tier(plan.tier, &policy, &known, report);
+            known.policies.add(node.key(), policy);
         }
     }
     match file.get("routes") {
@@ -87,24 +92,81 @@ fn location(text: &str) -> Result<String, Reason> {
     ))
 }
 
-/// The sources and their indexes by name.
+/// The sources and their indexes by name. One with a fault keeps its name, so that it is not called unknown.
 fn sources<'t>(
     file: &Section<'t>,
     root: Node<'t>,
     folder: &Path,
+    plan: &mut Plan,
+    known: &mut Known<'t>,
     report: &mut Report,
-) -> (Names<'t, usize>, Vec<Arc<HttpSource>>) {
+) {
     const EXAMPLE: &str = "sources: { api: http://127.0.0.1:3000 }";
-    let (mut names, mut sources) = (Names::default(), Vec::new());
     let Some(node) = file.get("sources") else {
-        report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
-        return (names, sources);
+        return report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
     };
     for node in named(node, EXAMPLE, report) {
-        names.add(node.key(), sources.len());
-        sources.extend(source(node, folder, report).map(Arc::new));
+        match kind(node) {
+            SourceKind::Http => {
+                known.sources.add(node.key(), plan.sources.len());
+                plan.sources.extend(source(node, folder, report).map(Arc::new));
+            }
+            SourceKind::Redis => {
+                known.readable.add(node.key(), ReadFrom::Redis(plan.redis.len()));
+                plan.redis.extend(redis::redis(node, folder, report).map(Arc::new));
+            }
+            SourceKind::Store => {
+                known.readable.add(node.key(), ReadFrom::Store(plan.stores.len()));
+                plan.stores.extend(redis::store(node, folder, report).map(Arc::new));
+            }
+        }
     }
-    (names, sources)
+}
+
+enum SourceKind {
+    Http,
+    Redis,
+    Store,
+}
+
+/// What a source is, by the key that says where it is.
+fn kind(node: Node<'_>) -> SourceKind {
+    match node.shape() {
+        Shape::Text(text) if redis_url::is_redis(text) => SourceKind::Redis,
+        Shape::Map(entries) => {
+            let has = |key: &str| entries.iter().any(|entry| entry.key() == key);
+            match (has("redis"), has("store")) {
+                (true, _) => SourceKind::Redis,
+                (false, true) => SourceKind::Store,
+                (false, false) => SourceKind::Http,
+            }
+        }
+        _ => SourceKind::Http,
+    }
+}
+
+/// The one Redis that policies share their answers through.
+fn shared_tier(
+    before: Option<usize>,
+    policy: &Policy<'_>,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<usize> {
+    let Some(node) = policy.tier else { return before };
+    let Some(ReadFrom::Redis(index)) = known.readable.find(node, "Redis", report) else {
+        if value::is_word(node, |name| known.readable.knows(name)) {
+            report.at(node, "a store cannot be a tier", "write the name of a source at a Redis");
+        }
+        return before;
+    };
+    if before.is_some_and(|before| before != *index) {
+        report.at(
+            node,
+            "two policies name different tiers",
+            "write the same for all: there is one tier behind the memory",
+        );
+    }
+    before.or(Some(*index))
 }
 
 /// No route is guessed: whether answers may be cached is for the file to say.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rules::Encoding;
 
-use crate::meant::{Compress, Listen};
+use crate::meant::{Compress, Listen, Login, ReadMode, RedisSource, RedisTier, Topology};
 
 /// Bytes of the memory tier: 256 MiB.
 pub(crate) const MEMORY: u64 = 256 * 1024 * 1024;
@@ -71,4 +71,36 @@ pub(crate) fn compress() -> Compress {
 /// One runtime for each core that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// How far a replica may be behind.
+pub(crate) const MAX_LAG: Duration = Duration::from_secs(1);
+
+/// Bytes of values of a Redis that are held in process.
+pub(crate) const HELD: u64 = 64 * 1024 * 1024;
+
+/// How long a tracking connection may be silent.
+pub(crate) const SILENCE: Duration = Duration::from_secs(2);
+
+/// A Redis with every default.
+pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
+    RedisSource {
+        name: name.to_owned(),
+        topology,
+        login: Login::default(),
+        database: 0,
+        verify: true,
+        authorities: None,
+        connect_timeout: Duration::from_secs(1),
+        timeout: Duration::from_millis(100),
+        mode: ReadMode::Central,
+        memory: HELD,
+        max_stale: Duration::ZERO,
+        tier: RedisTier {
+            prefix: "fleetfoot".to_owned(),
+            lock: Duration::from_secs(2),
+            largest: 1024 * 1024,
+            unheard: Duration::from_secs(30),
+        },
+    }
 }

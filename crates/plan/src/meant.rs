@@ -11,10 +11,14 @@ use message::Scheme;
 
 mod caching;
 mod invalidate;
+mod read;
+mod redis;
 mod signed;
 
 pub use caching::*;
 pub use invalidate::*;
+pub use read::*;
+pub use redis::*;
 pub use signed::*;
 
 /// Everything a running fleetfoot was told.
@@ -26,8 +30,14 @@ pub struct Plan {
     pub limits: Limits,
     /// How many bytes the memory tier may hold: keys, heads and bodies counted.
     pub memory: u64,
-    /// Where answers come from; routes name them by index.
+    /// Origins over HTTP; routes name them by index.
     pub sources: Vec<Arc<HttpSource>>,
+    /// Redis and Valkey servers that answers are read from, or that are a tier of the cache.
+    pub redis: Vec<Arc<RedisSource>>,
+    /// Keys and values in files.
+    pub stores: Vec<Arc<StoreSource>>,
+    /// The tier that instances share: index into [`Plan::redis`].
+    pub tier: Option<usize>,
     /// In the order of the file; the most specific match wins.
     pub routes: Vec<Route>,
     /// What is logged about each request.
@@ -268,14 +278,23 @@ impl Default for Timeouts {
 pub struct Route {
     /// Which requests.
     pub pattern: Pattern,
-    /// Index into [`Plan::sources`].
-    pub source: usize,
+    /// Where its answers come from.
+    pub end: RouteEnd,
     /// `None`: straight through, unbuffered.
     pub cache: Option<Arc<CachePolicy>>,
     /// Whether requests must be signed.
     pub signed: Option<Arc<Signed>>,
     /// What a successful write makes the cache forget.
     pub invalidate: Vec<Invalidate>,
+}
+
+/// Where a route's answers come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RouteEnd {
+    /// An origin: index into [`Plan::sources`].
+    Proxy(usize),
+    /// One read.
+    Read(Arc<Read>),
 }
 
 /// `[METHOD ][host]/path`: which requests a route takes.

@@ -19,15 +19,17 @@ use crate::tree::Node;
 
 /// What a route that uses it gets. A part with a fault is missing.
 #[derive(Debug, Default)]
-pub(crate) struct Policy {
+pub(crate) struct Policy<'t> {
     /// How to cache.
     pub(crate) cache: Option<Arc<CachePolicy>>,
     /// How requests must be signed.
     pub(crate) signed: Option<Arc<Signed>>,
+    /// The name of the tier that `cache` shares its answers through.
+    pub(crate) tier: Option<Node<'t>>,
 }
 
 /// Reads a policy. Relative paths in it start at `folder`.
-pub(crate) fn policy(node: Node<'_>, folder: &Path, report: &mut Report) -> Policy {
+pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> Policy<'t> {
     let Some(section) = Section::open(node, &schema::POLICY, report) else {
         return Policy::default();
     };
@@ -42,5 +44,6 @@ pub(crate) fn policy(node: Node<'_>, folder: &Path, report: &mut Report) -> Poli
             .get("signed")
             .and_then(|node| signed::signed(name, node, folder, report))
             .map(Arc::new),
+        tier: section.get("cache").and_then(cache::tier),
     }
 }

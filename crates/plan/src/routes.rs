@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use http::Method;
+
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
-use crate::meant::{Pattern, Route};
+use crate::meant::{Pattern, ReadFrom, Route, RouteEnd};
 use crate::policy::Policy;
+use crate::read::read;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, value};
@@ -18,8 +21,10 @@ use expression::nearest;
 pub(crate) struct Known<'t> {
     /// Index into the plan's sources.
     pub(crate) sources: Names<'t, usize>,
+    /// What `read` may name.
+    pub(crate) readable: Names<'t, ReadFrom>,
     /// Shared by every route that uses it.
-    pub(crate) policies: Names<'t, Policy>,
+    pub(crate) policies: Names<'t, Policy<'t>>,
 }
 
 /// Names in the order of the file, for messages, and what they stand for.
@@ -47,8 +52,18 @@ impl<'t, T> Names<'t, T> {
         &self.order
     }
 
+    /// Whether something is called so.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.meant.contains_key(name)
+    }
+
+    /// What is called so.
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.meant.get(name)
+    }
+
     /// What the name in `node` stands for.
-    fn find(&self, node: Node<'_>, kind: &str, report: &mut Report) -> Option<&T> {
+    pub(crate) fn find(&self, node: Node<'_>, kind: &str, report: &mut Report) -> Option<&T> {
         /// A message lists so many names.
         const LISTED: usize = 10;
         let name = value::text(node, report)?;
@@ -104,13 +119,44 @@ fn route(
 ) -> Option<Route> {
     let section = Section::open(node, &schema::ROUTE, report)?;
     let pattern = section.need("match", report).and_then(|node| pattern(node, patterns, report));
-    let source =
-        section.need("proxy", report).and_then(|node| known.sources.find(node, "source", report).copied());
-    let Policy { cache, signed } =
+    let end = end(&section, pattern.as_ref(), known, report);
+    let Policy { cache, signed, .. } =
         section.get("use").map(|node| policies(node, known, report)).unwrap_or_default();
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
-    Some(Route { pattern: pattern?, source: source?, cache, signed, invalidate })
+    Some(Route { pattern: pattern?, end: end?, cache, signed, invalidate })
+}
+
+/// Where its answers come from: `proxy` or `read`.
+fn end(
+    section: &Section<'_>,
+    pattern: Option<&Pattern>,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<RouteEnd> {
+    let Some(node) = section.get("read") else {
+        let node = section.need("proxy", report)?;
+        if value::is_word(node, |name| known.readable.knows(name)) {
+            let name = quoted(value::text(node, report)?);
+            report.at(
+                node,
+                format!("{name} is read from, not proxied to"),
+                format!("write `read: {{ {}: \"GET …\" }}` instead of `proxy`", name.trim_matches('`')),
+            );
+            return None;
+        }
+        return known.sources.find(node, "source", report).copied().map(RouteEnd::Proxy);
+    };
+    if let Some(proxy) = section.get("proxy") {
+        report.at_key(proxy, "`proxy` and `read` stand in one route", "take one of them out");
+    }
+    if let Some(method) = pattern.and_then(|pattern| pattern.method.as_ref())
+        && *method != Method::GET
+        && *method != Method::HEAD
+    {
+        report.at_key(node, format!("`read` answers GET, not {method}"), "write `match: GET …`");
+    }
+    read(node, pattern, &known.readable, report).map(|read| RouteEnd::Read(Arc::new(read)))
 }
 
 fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {
@@ -133,7 +179,7 @@ fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut R
 }
 
 /// What the policies that a route names say together: at most one about each thing.
-fn policies(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Policy {
+fn policies<'t>(node: Node<'_>, known: &Known<'t>, report: &mut Report) -> Policy<'t> {
     let mut chosen = Policy::default();
     for item in value::one_or_more(node, report) {
         let Some(policy) = known.policies.find(item, "policy", report) else { continue };

@@ -7,6 +7,7 @@ mod cache;
 mod file;
 mod key;
 mod policy;
+mod redis;
 mod route;
 mod source;
 
@@ -14,7 +15,8 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
 pub(crate) use policy::{POLICY, SECRET, SIGNED};
-pub(crate) use route::{INVALIDATE, ROUTE};
+pub(crate) use redis::{SOURCE_REDIS, SOURCE_REDIS_TIER, SOURCE_STORE};
+pub(crate) use route::{INVALIDATE, READ, ROUTE};
 pub(crate) use source::{SOURCE, SOURCE_HEALTH, SOURCE_TIMEOUT, SOURCE_TLS};
 
 /// The keys of one mapping.
@@ -81,7 +83,7 @@ impl Word {
     }
 }
 
-static SECTIONS: [&Section; 20] = [
+static SECTIONS: [&Section; 24] = [
     &FILE,
     &LISTEN,
     &LISTEN_TLS,
@@ -91,6 +93,9 @@ static SECTIONS: [&Section; 20] = [
     &SOURCE_HEALTH,
     &SOURCE_TLS,
     &SOURCE_TIMEOUT,
+    &SOURCE_REDIS,
+    &SOURCE_REDIS_TIER,
+    &SOURCE_STORE,
     &POLICY,
     &CACHE,
     &KEY,
@@ -101,6 +106,7 @@ static SECTIONS: [&Section; 20] = [
     &SIGNED,
     &SECRET,
     &ROUTE,
+    &READ,
     &INVALIDATE,
 ];
 

@@ -77,7 +77,7 @@ pub(crate) fn key(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<
     Some(bytes)
 }
 
-fn secret(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<String> {
+pub(crate) fn secret(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<String> {
     if let Shape::Map(_) = node.shape() {
         let section = Section::open(node, &schema::SECRET, report)?;
         return from_file(section.need("file", report)?, folder, report);

@@ -21,6 +21,16 @@ impl<'t> Section<'t> {
         schema: &'static schema::Section,
         report: &mut Report,
     ) -> Option<Self> {
+        Self::open_but(node, schema, &[], report)
+    }
+
+    /// The same, where some keys are names that the schema cannot know.
+    pub(crate) fn open_but(
+        node: Node<'t>,
+        schema: &'static schema::Section,
+        names: &[&str],
+        report: &mut Report,
+    ) -> Option<Self> {
         let entries = match node.shape() {
             Shape::Map(entries) => entries,
             shape => {
@@ -33,7 +43,8 @@ impl<'t> Section<'t> {
                 // Neither the key nor its path may be shown: the secret is part of them.
                 let cause = format!("there is no space behind `{word}:`");
                 report.fault(entry.key_place(), node.path(), cause, format!("write `{word}: …`"));
-            } else if schema.word(entry.key()).is_none() && !report.is_full() {
+            } else if schema.word(entry.key()).is_none() && !names.contains(&entry.key()) && !report.is_full()
+            {
                 let Reason { cause, remedy } = schema.unknown(entry.key());
                 report.at_key(*entry, cause, remedy);
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::fault::{Faults, Place, Report};
 use crate::meant::{
     AccessLog, Balance, CachePolicy, HostField, HttpSource, Limits, Listen, Pattern, Plan, Protocol, Route,
-    Segment, Target, Timeouts,
+    RouteEnd, Segment, Target, Timeouts,
 };
 use crate::{default, url};
 
@@ -29,9 +29,12 @@ fn plan(target: Target) -> Plan {
         limits: Limits::default(),
         memory: default::MEMORY,
         sources: vec![Arc::new(source("origin", vec![target]))],
+        redis: Vec::new(),
+        stores: Vec::new(),
+        tier: None,
         routes: vec![Route {
             pattern: Pattern { method: None, host: None, path: vec![Segment::Rest], text: "/**".to_owned() },
-            source: 0,
+            end: RouteEnd::Proxy(0),
             cache: Some(Arc::new(CachePolicy::default())),
             signed: None,
             invalidate: Vec::new(),

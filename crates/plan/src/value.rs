@@ -53,6 +53,11 @@ pub(crate) fn written<'t>(node: Node<'t>, report: &mut Report) -> Option<&'t str
     }
 }
 
+/// Whether it is a single word of which this holds.
+pub(crate) fn is_word(node: Node<'_>, holds: impl FnOnce(&str) -> bool) -> bool {
+    matches!(node.shape(), Shape::Text(text) if holds(text))
+}
+
 /// A word that `read` understands.
 pub(crate) fn parsed<T>(
     node: Node<'_>,

@@ -37,6 +37,8 @@ pub struct CachePolicy {
     pub max_body: u64,
     /// Variants kept per key; one more pushes the oldest out.
     pub max_variants: usize,
+    /// Whether answers are shared with other instances through [`Plan::tier`](crate::Plan::tier).
+    pub shared: bool,
     /// Whether simultaneous misses of one key share one fetch.
     pub coalesce: bool,
 }
@@ -58,6 +60,7 @@ impl Default for CachePolicy {
             status_form: StatusForm::default(),
             max_body: 8 * 1024 * 1024,
             max_variants: 16,
+            shared: false,
             coalesce: true,
         }
     }

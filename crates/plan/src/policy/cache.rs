@@ -61,9 +61,18 @@ pub(super) fn cache(name: &str, node: Node<'_>, report: &mut Report) -> Option<C
     section.set("variants", &mut policy.max_variants, report, |node, report| {
         Some(value::number(node, 1..=1000, report)? as usize)
     });
+    policy.shared = section.get("tier").is_some();
     section.set("coalesce", &mut policy.coalesce, report, value::switch);
     contradictions(&section, &policy, report);
     Some(policy)
+}
+
+/// What stands behind `tier`: the name of a source, which is looked for where those are known.
+pub(super) fn tier(node: Node<'_>) -> Option<Node<'_>> {
+    match node.shape() {
+        Shape::Map(entries) => entries.into_iter().find(|entry| entry.key() == "tier"),
+        _ => None,
+    }
 }
 
 /// The words that say for how long.

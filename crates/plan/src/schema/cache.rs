@@ -197,6 +197,16 @@ pub(crate) static CACHE: Section = Section {
             Some("false"),
             "Whether answers with `Set-Cookie` may be stored. `true` may hand one visitor's cookie to another.",
         ),
+        word("tier", "name of a source at a Redis", None, "Answers are shared with other instances through it.").told(
+            "A tier behind the memory of each instance: what one has fetched the others find there, one of them asks the \
+             origin for what all miss, and a purge at one is a purge at all, within a tenth of a second. It is asked on a \
+             miss only, once, and written to behind the request's back. When Redis is slow or gone, answers come from \
+             memory and origin as without it; nothing fails, and nothing needs to be restarted. It does not make hits \
+             faster: those come from memory anyway. All instances of a deployment need the same configuration. What of it \
+             is kept, and how long instances wait for each other, says `tier` of the source. Varnish and nginx have nothing \
+             like it; with Kong it is the `redis` strategy of `proxy-cache-advanced`.",
+            "ttl: 2m\nstale: 30s\ntier: redis",
+        ),
         word("max_body", "size", Some("8MiB"), "Longer answers stream past the cache."),
         word(
             "variants",
@@ -217,7 +227,7 @@ pub(crate) static CACHE: Section = Section {
             "Fields obeyed before `Cache-Control`, most specific first (RFC 9213).",
         ),
     ],
-    later: &["tier", "max_stale"],
+    later: &["max_stale"],
 };
 
 pub(crate) static CONDITION: Section = Section {

@@ -11,7 +11,14 @@ pub(crate) static ROUTE: Section = Section {
     example: "- { match: GET /games/**, proxy: api, use: live }",
     words: &[
         word("match", "pattern", None, "Which requests. Must be there."),
-        word("proxy", "name of a source", None, "Where they go. Must be there."),
+        word("proxy", "name of a source", None, "Where they go. This or `read` must be there."),
+        word("read", "section", None, "What answers them: one command of a Redis or a store.").told(
+            "`${…}` in it are bound: whatever a request holds, it stays one value of the command. The answer has an `ETag` \
+             (and 304 for who has it), and `Cache-Control` from the lifetime that the key has in Redis, `no-cache` where it \
+             has none. Without the key it is 404, or what `missing` says; where Redis is gone, 503, or a value no older than \
+             the source's `max_stale`. Only commands that read are known. In nginx this is the third-party redis module, or Lua.",
+            "match: GET /users/{id}\nread: { redis: \"GET user:${path.id}\", as: json }",
+        ),
         word(
             "use",
             "name of a policy, or list",
@@ -29,7 +36,33 @@ pub(crate) static ROUTE: Section = Section {
             "match: PUT /users/{id}\nproxy: api\ninvalidate: [{ url: \"/users/${path.id}/orders\" }, { tag: \"user-${path.id}\", soft: true }]",
         ),
     ],
-    later: &["read", "compose", "respond", "timeout", "send", "redirect"],
+    later: &["compose", "respond", "timeout", "send", "redirect"],
+};
+
+pub(crate) static READ: Section = Section {
+    path: "routes[].read",
+    meaning: "An answer from one read: the name of a source and its command, one of `GET`, `MGET`, `HGET`, `HMGET`, `HGETALL`, \
+              `EXISTS`, `LRANGE`, `LINDEX`, `LLEN`, `ZRANGE`, `ZREVRANGE`, `ZSCORE`, `ZCARD`, `SMEMBERS`, `SISMEMBER` and \
+              `SCARD`. Words are parted by spaces; quotes keep them together. `${query.all('id')}` is each value of a \
+              repeated parameter, for `MGET` and `HMGET`. `EXISTS` and `SISMEMBER` check: 200 with `no-cache`, or `missing`.",
+    example: "read: { redis: \"MGET ${query.all('key')}\", as: json }",
+    words: &[
+        word(
+            "as",
+            "`json`, `text` or `raw`",
+            Some("json"),
+            "How the value is written. `json`: one that is JSON stays as it is, any other becomes a string; several become a \
+             list or an object. `text`: one value a line. `raw`: the bytes.",
+        ),
+        word("type", "content type", None, "What the answer is called, where `as` does not say it."),
+        word(
+            "missing",
+            "status",
+            None,
+            "Where there is nothing: 204, or from 400 to 499. Without it 404, and 401 for `EXISTS` and `SISMEMBER`.",
+        ),
+    ],
+    later: &[],
 };
 
 pub(crate) static INVALIDATE: Section = Section {

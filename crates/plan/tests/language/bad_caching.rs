@@ -295,7 +295,7 @@ fn the_rest_of_caching() {
             "cache_status: words",
             "cache_status | `words` is not known here | write `word`; known here: `field`, `word`, `off`",
         ),
-        ("tier: redis", "tier | `tier` is not available in this version | take it out for now"),
+        ("tier: redis", "tier | there is no Redis `redis` | there is no Redis at all: add one"),
     ] {
         cache(keys, expected);
     }

@@ -14,6 +14,8 @@ fn repository(path: &str) -> PathBuf {
 /// A folder with every file that examples name.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tokens.json"), "{}").unwrap();
+    fs::write(folder.path().join("redis.password"), "a-password\n").unwrap();
     for name in ["chain.pem", "key.pem", "ca.pem"] {
         fs::write(folder.path().join(name), "-").unwrap();
     }
@@ -30,11 +32,13 @@ fn compiles(folder: &TempDir, text: &str) {
 }
 
 #[test]
-fn the_example_compiles() {
+fn the_examples_compile() {
     let folder = folder();
-    let example = fs::read_to_string(repository("examples/fleetfoot.yaml")).unwrap();
-    compiles(&folder, &example);
-    assert!(example.lines().count() <= 100, "one page");
+    for example in fs::read_dir(repository("examples")).unwrap() {
+        let example = fs::read_to_string(example.unwrap().path()).unwrap();
+        compiles(&folder, &example);
+        assert!(example.lines().count() <= 100, "one page");
+    }
 }
 
 #[test]
@@ -47,7 +51,7 @@ fn the_reference_is_up_to_date() {
     assert!(written == reference(), "run `FLEETFOOT_WRITE=1 cargo test -p plan`");
 }
 
-const SOURCES: &str = "sources: { api: http://a }\n";
+const SOURCES: &str = "sources: { api: http://a, redis: redis://a }\n";
 const ROUTES: &str = "routes: [{ match: /**, proxy: api }]\n";
 
 /// Lines, so much further to the right.
@@ -68,6 +72,12 @@ fn around(section: &str, keys: &str) -> String {
         "policies.<name>" => policy(keys, 4),
         "policies.<name>.cache" | "policies.<name>.cache.key" => policy(keys, 6),
         "routes[]" => format!("{SOURCES}routes:\n  -\n{}", indented(keys, 4)),
+        "sources.<name> at a Redis" => {
+            format!("sources:\n  api: http://a\n  r:\n    redis: redis://a\n{}{ROUTES}", indented(keys, 4))
+        }
+        "sources.<name>.tier" => {
+            around("sources.<name> at a Redis", &format!("tier:\n{}", indented(keys, 2)))
+        }
         other => panic!("say where the keys of {other} stand"),
     }
 }
@@ -83,6 +93,11 @@ fn the_sections_of_the_reference_compile() {
             "listen.tls" => format!("{SOURCES}{ROUTES}listen: {{ https: 0, {example} }}\n"),
             "secret" => around("listen", &format!("admin: 9090\n{example}")),
             "sources.<name>" => format!("sources:\n  {example}\nroutes: [{{ match: /, proxy: api }}]\n"),
+            "sources.<name> at a Redis" | "sources.<name> in a file" => {
+                format!("sources:\n  api: http://a\n  {example}\n{ROUTES}")
+            }
+            "sources.<name>.tier" => around("sources.<name> at a Redis", example),
+            "routes[].read" => around("routes[]", &format!("match: GET /x\n{example}")),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
             "policies.<name>.cache" | "policies.<name>.signed" => around("policies.<name>", example),
             "policies.<name>.cache.key.query" => {
@@ -125,7 +140,7 @@ fn every_control_of_the_cache_is_told() {
     for word in
         "mode ttl max_ttl client_ttl negative jitter early stale if_error bypass skip_for per scheme host \
                  query sort headers cookies by encodings languages no_vary_search reflected body_keys tags compress \
-                 cache_status signed invalidate disk admin_token location"
+                 cache_status signed invalidate disk admin_token location tier read mode max_stale lock unheard"
             .split_whitespace()
     {
         assert!(told.contains(&word), "{word}");
@@ -133,11 +148,14 @@ fn every_control_of_the_cache_is_told() {
 }
 
 #[test]
-fn the_guide_compiles() {
+fn the_guides_compile() {
     let folder = folder();
-    let guide = fs::read_to_string(repository("docs/guide/what-to-cache.md")).unwrap();
+    let guides: Vec<String> = fs::read_dir(repository("docs/guide"))
+        .unwrap()
+        .map(|guide| fs::read_to_string(guide.unwrap().path()).unwrap())
+        .collect();
     let mut blocks = 0;
-    for block in guide.split("```yaml\n").skip(1) {
+    for block in guides.iter().flat_map(|guide| guide.split("```yaml\n").skip(1)) {
         let block = block.split("```").next().unwrap();
         let has = |key: &str| block.lines().any(|line| line.starts_with(key));
         let sources = if has("sources:") { "" } else { SOURCES };

@@ -44,14 +44,16 @@ listen: { http: [127.0.0.1:8080, ':80'], admin: 9090, trust: [10.0.0.0/8] }
 limits: { head_size: 32KiB }
 sources:
   api: { http: [http://a:1, https://b], health: GET /healthz, timeout: { head: 5s } }
+  redis: { redis: [redis://a, \"rediss://b:1\"], topology: sentinel, master: m, mode: tracked, track: [a, b], tier: { lock: 1s } }
 policies:
-  live: { cache: { ttl: 5s, heuristic: 10%, targeted: [CDN-Cache-Control] } }
+  live: { cache: { tier: redis, ttl: 5s, heuristic: 10%, targeted: [CDN-Cache-Control] } }
   all:
     signed: { keys: { main: MDEyMzQ1Njc4OTAxMjM0NQ }, cookie: none }
     cache: { mode: static, ttl: 1m, negative: { 404: 10s }, bypass: [X-A, { cookie: b }, \"${query.c == '1'}\"], per: \"${claim('sub')}\",
       key: { query: { except: [utm_*] }, cookies: [], by: \"${header('X-Plan')}\", languages: [en] }, body_keys: { methods: POST }, compress: { types: text/* } }
 routes:
   - { match: \"GET *.example.com/users/{id}/**\", proxy: api, use: [live] }
+  - { match: \"GET /t/{id}\", read: { redis: \"MGET a:${path.id} ${query.all('x')}\", as: text, missing: 204 } }
   - { match: \"PUT /{id}\", proxy: api, use: all, invalidate: [{ url: \"/x/${path.id}\" }, { tag: a, soft: true }] }
 ";
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use message::Scheme;
-use plan::{AccessLog, Balance, HostField, Plan, Protocol, Segment, compile, load, schema};
+use plan::{AccessLog, Balance, HostField, Plan, Protocol, RouteEnd, Segment, compile, load, schema};
 
 fn good(text: &str) -> Plan {
     compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}"))
@@ -136,7 +136,7 @@ routes:
     assert_eq!((live.max_body, live.max_variants), (1 << 20, 3));
     assert_eq!(live.rules.targeted.len(), 2);
     assert_eq!(plan.routes[0].pattern.method, Some(Method::POST));
-    assert_eq!(plan.routes[0].source, 1);
+    assert_eq!(plan.routes[0].end, RouteEnd::Proxy(1));
     for (route, name) in [(1, "plain"), (2, "bare")] {
         let default = plan::CachePolicy { name: name.to_owned(), ..plan::CachePolicy::default() };
         assert_eq!(plan.routes[route].cache.as_deref(), Some(&default));

@@ -8,4 +8,5 @@ mod caching;
 mod examples;
 mod files;
 mod good;
+mod redis;
 mod secrets;
