@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `/` | what there is, as plain text |
 //! | `/livez` | 200 while the process answers at all |
-//! | `/readyz` | 200 when requests may be sent here, otherwise 503 and what is missing; `?verbose` tells every check |
+//! | `/readyz` | 200 when requests may be sent here, otherwise 503 and what is `missing`; what is `degraded` is served without; `?verbose`: every check |
 //! | `/metrics` | OpenMetrics text |
 //!
 //! What controls the cache is in `control`.
@@ -70,6 +70,8 @@ struct ReadyAnswer {
     ready: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<Finding>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    degraded: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Vec<Finding>>,
 }
@@ -98,6 +100,7 @@ async fn ready(State(admin): State<Admin>, RawQuery(query): RawQuery) -> Respons
     let answer = ReadyAnswer {
         ready: report.is_ready(),
         missing: report.missing().cloned().collect(),
+        degraded: report.degraded().cloned().collect(),
         checks: verbose.then_some(report.findings),
     };
     (status, COMMON, Json(answer)).into_response()

@@ -42,6 +42,9 @@ struct Done {
     purged: Understood,
     soft: bool,
     in_force: bool,
+    /// Whether the other instances, where there may be some, have been told, or will be once Redis is back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_instances: Option<&'static str>,
     refreshing: usize,
 }
 
@@ -80,7 +83,12 @@ pub(crate) async fn purge(
             tracing::info!(fetched = fetched.len(), failed, "fetched again after a purge");
         });
     }
-    Ok(answer(Done { purged, soft, in_force: true, refreshing }))
+    Ok(answer(Done { purged, soft, in_force: true, other_instances: others(&control), refreshing }))
+}
+
+fn others(control: &Control) -> Option<&'static str> {
+    let figures = control.0.store.shared_figures()?;
+    Some(if figures.up && figures.hears { "told" } else { "told once Redis is back" })
 }
 
 fn words_of(call: Call) -> Result<Words, Fault> {

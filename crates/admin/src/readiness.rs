@@ -17,6 +17,8 @@ pub struct Readiness {
 /// A condition of being ready: a source has a healthy target, for one.
 pub struct Check {
     name: String,
+    /// Requests can be served without it, if only more slowly.
+    is_dispensable: bool,
     ask: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
@@ -26,7 +28,15 @@ impl Check {
         name: impl Into<String>,
         ask: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        Check { name: name.into(), ask: Box::new(ask) }
+        Check { name: name.into(), is_dispensable: false, ask: Box::new(ask) }
+    }
+
+    /// The same for what requests can be served without: it is told, and we are ready all the same.
+    pub fn dispensable(
+        name: impl Into<String>,
+        ask: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        Check { is_dispensable: true, ..Check::new(name, ask) }
     }
 }
 
@@ -43,6 +53,9 @@ pub struct Finding {
     pub check: String,
     /// What is missing; `None`: nothing.
     pub missing: Option<String>,
+    /// Requests can be served without it.
+    #[serde(skip)]
+    pub is_dispensable: bool,
 }
 
 /// What all conditions came to.
@@ -58,9 +71,20 @@ impl Report {
         self.missing().next().is_none()
     }
 
-    /// The conditions that do not hold.
+    /// The conditions that must hold and do not.
     pub fn missing(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(|finding| finding.missing.is_some())
+        self.failing(false)
+    }
+
+    /// The conditions that do not hold, and need not.
+    pub fn degraded(&self) -> impl Iterator<Item = &Finding> {
+        self.failing(true)
+    }
+
+    fn failing(&self, is_dispensable: bool) -> impl Iterator<Item = &Finding> {
+        let fails =
+            move |finding: &&Finding| finding.missing.is_some() && finding.is_dispensable == is_dispensable;
+        self.findings.iter().filter(fails)
     }
 }
 
@@ -98,7 +122,10 @@ impl Readiness {
             finding("started", if started { Ok(()) } else { Err("still starting".to_owned()) }),
             finding("serving", if self.is_draining() { Err("shutting down".to_owned()) } else { Ok(()) }),
         ];
-        findings.extend(self.checks().iter().map(|check| finding(&check.name, (check.ask)())));
+        findings.extend(self.checks().iter().map(|check| Finding {
+            is_dispensable: check.is_dispensable,
+            ..finding(&check.name, (check.ask)())
+        }));
         Report { findings }
     }
 
@@ -108,7 +135,7 @@ impl Readiness {
 }
 
 fn finding(check: &str, outcome: Result<(), String>) -> Finding {
-    Finding { check: check.to_owned(), missing: outcome.err() }
+    Finding { check: check.to_owned(), missing: outcome.err(), is_dispensable: false }
 }
 
 #[cfg(test)]

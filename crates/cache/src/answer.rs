@@ -18,6 +18,7 @@ use bytes::Bytes;
 use http::Method;
 use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
+use redis_link::Link;
 use rules::{CacheStatus, Encoding, Exchange, Fwd, NotStored, Ranges, Reuse};
 
 use crate::content::{self, Content};
@@ -33,6 +34,7 @@ use crate::lookup::{Found, find};
 use crate::prepare::{prepare, restore_tags};
 use crate::recall::Recalled;
 use crate::renewal::renew;
+use crate::shared_tier::Sharing;
 use crate::store::Store;
 
 /// An answer and how it came about.
@@ -55,6 +57,8 @@ pub struct Caching<'a, C> {
     pub names: &'a [Option<Box<str>>],
     /// The name of the route's source.
     pub source: &'a str,
+    /// This core's way to the tier that instances share, where the policy uses it.
+    pub link: Option<&'a Link>,
     /// What lies behind the cache.
     pub call: &'a C,
 }
@@ -123,11 +127,13 @@ impl<C: Call> Caching<'_, C> {
             Ask { request, key, personal, encoding, interest, directives, stale: None, fwd: Fwd::UriMiss };
         let now = Clock::now();
         let found = match self.find(&ask, now) {
-            missing @ Found::Ask { stale: None, fwd: Fwd::UriMiss, .. } => match self.recall(&ask).await {
-                Recalled::Nothing => missing,
-                Recalled::InMemory => self.find(&ask, now),
-                Recalled::Answer(answer) => return *answer,
-            },
+            Found::Ask { stale: None, fwd: fwd @ (Fwd::UriMiss | Fwd::VaryMiss), vary } => {
+                match self.recall(&ask, fwd).await {
+                    Recalled::Nothing => Found::Ask { stale: None, fwd, vary },
+                    Recalled::InMemory => self.find(&ask, now),
+                    Recalled::Answer(answer) => return *answer,
+                }
+            }
             found => found,
         };
         let directives = &ask.directives;
@@ -171,6 +177,11 @@ impl<C: Call> Caching<'_, C> {
                 self.fill(Ask { stale, fwd, ..ask }, wanted).await
             }
         }
+    }
+
+    /// The way to the tier that instances share, where there is one and the policy uses it.
+    pub(crate) fn sharing(&self) -> Option<Sharing<'_>> {
+        Sharing::of(self.store, self.link, self.policy)
     }
 
     pub(crate) fn find(&self, ask: &Ask, now: Timestamp) -> Found {
@@ -252,14 +263,22 @@ impl<C: Call> Caching<'_, C> {
             return;
         }
         if !rules::update::head_agrees(&entry.fields(), exchange.response) {
-            return self.store.remove_entry(key, entry);
+            return self.forget(key, entry);
         }
         match renew(entry, exchange, drafting).shared {
             // Not where a write has made us forget it meanwhile.
             Some(renewed) if self.store.standing(key, Arc::clone(&renewed)).is_some() => {
                 self.store.memory.replace(key, entry, renewed, self.policy.max_variants);
             }
-            Some(_) | None => self.store.remove_entry(key, entry),
+            Some(_) | None => self.forget(key, entry),
+        }
+    }
+
+    /// Here and in Redis, from where it would come back.
+    fn forget(&self, key: &KeyView<'_>, entry: &Arc<Entry>) {
+        self.store.remove_entry(key, entry);
+        if let Some(sharing) = self.sharing() {
+            sharing.alone(&key.to_key()).remove(Some(entry));
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use disk::{Disk, PieceReader};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Error, Kind, Timestamp};
@@ -25,6 +25,8 @@ pub(crate) struct DiskTier {
     disk: Arc<Disk>,
     /// Bytes of the journal when it was last written anew.
     rewritten: AtomicU64,
+    /// The life of the stream of purges that instances share in which all there is was stored or made stale; 0: none.
+    life: AtomicU64,
 }
 
 /// An answer found on disk. Its content may still be there.
@@ -42,18 +44,33 @@ impl DiskTier {
     /// Opens it for a store without answers, which learns of the purges before this start.
     pub(crate) fn new(disk: Arc<Disk>, marks: &Marks) -> Self {
         let entries = disk.journal().take_entries();
-        let notes: Option<Vec<_>> = entries.iter().map(|entry| read_note(entry)).collect();
+        let life = entries.iter().rev().find_map(|entry| read_life(entry)).unwrap_or(0);
+        let notes = entries.iter().filter(|entry| read_life(entry).is_none());
+        let notes: Option<Vec<_>> = notes.map(|entry| read_note(entry)).collect();
         if notes.is_none() {
             // Purges of another version, which nobody can read: what they were to forget must not come back.
             disk.clear();
         }
         marks.recall(&notes.unwrap_or_default(), disk.last_sequence());
-        DiskTier { disk, rewritten: AtomicU64::new(0) }
+        DiskTier { disk, rewritten: AtomicU64::new(0), life: AtomicU64::new(life) }
+    }
+
+    /// See the field.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Relaxed)
+    }
+
+    /// Another life has begun, and what is there was made stale. Where that cannot be written, the next start does so
+    /// again.
+    pub(crate) fn enter(&self, life: u64) {
+        if self.life.swap(life, Relaxed) != life {
+            let _ = self.disk.journal().append(&write_life(life));
+        }
     }
 
     /// Looks the key up and reads what is there but for long content.
     pub(crate) async fn find(&self, key: &KeyView<'_>) -> Option<OnDisk> {
-        let found = self.disk.find(&name(key))?;
+        let found = self.disk.find(&key.to_name())?;
         let record = self.disk.read(found).await?;
         let mut draft = form::read(&record.head)?;
         // Whatever the head says, purges after this one concern it.
@@ -73,12 +90,12 @@ impl DiskTier {
         if stays && entry.body().len() > REWRITTEN {
             return;
         }
-        self.disk.insert(name(key), form::write(entry), entry.body().clone(), entry.compared());
+        self.disk.insert(key.to_name(), form::write(entry), entry.body().clone(), entry.compared());
     }
 
     /// Forgets what is stored under the key.
     pub(crate) fn remove(&self, key: &KeyView<'_>) {
-        self.disk.remove(&name(key));
+        self.disk.remove(&key.to_name());
     }
 
     /// A purge that must outlive this process. Where it cannot be written, all that it may concern goes at once instead.
@@ -91,9 +108,7 @@ impl DiskTier {
         // Nothing older is left to be compared, so the journal begins anew: else the next purge would end so too.
         let latest = notes.iter().map(Note::latest).max().unwrap_or(0);
         let newer = std::iter::once_with(|| marks.notes()).flatten().filter(|note| note.latest() > latest);
-        let _ = journal
-            .rewrite(std::iter::once(Note::Retired(latest)).chain(newer).map(|note| write_note(&note)));
-        self.rewritten.store(journal.bytes(), Relaxed);
+        self.rewrite(std::iter::once(Note::Retired(latest)).chain(newer));
     }
 
     /// Keeps the journal short: written anew when it is half full, unless that would not help. Waits for the disk: not for
@@ -101,12 +116,17 @@ impl DiskTier {
     pub(crate) fn compact(&self, marks: &Marks) {
         let journal = self.disk.journal();
         if journal.bytes() > (journal.capacity() / 2).max(2 * self.rewritten.load(Relaxed)) {
-            // A failure leaves the old one, which is only longer.
             // Listed while nobody can append, so that each purge stands in this list or behind it.
-            let notes = std::iter::once_with(|| marks.notes()).flatten();
-            let _ = journal.rewrite(notes.map(|note| write_note(&note)));
-            self.rewritten.store(journal.bytes(), Relaxed);
+            self.rewrite(std::iter::once_with(|| marks.notes()).flatten());
         }
+    }
+
+    /// A failure leaves the old journal, which is only longer.
+    fn rewrite(&self, notes: impl Iterator<Item = Note>) {
+        let journal = self.disk.journal();
+        let life = std::iter::once_with(|| write_life(self.life()));
+        let _ = journal.rewrite(notes.map(|note| write_note(&note)).chain(life));
+        self.rewritten.store(journal.bytes(), Relaxed);
     }
 }
 
@@ -135,18 +155,6 @@ impl OnDisk {
         let left = self.content.length();
         message::Body::stream(DiskBody { content: self.content, left })
     }
-}
-
-/// The name a key has on disk.
-fn name(key: &KeyView<'_>) -> Bytes {
-    let mut name = BytesMut::with_capacity(key.authority.len() + key.target.len() + key.also.len() + 9);
-    name.put_u8(u8::from(key.scheme == message::Scheme::Https));
-    for part in [key.authority, key.target] {
-        name.put_u32(part.len() as u32);
-        name.put_slice(part.as_bytes());
-    }
-    name.put_slice(key.also.as_bytes());
-    name.freeze()
 }
 
 struct DiskBody {
@@ -216,6 +224,18 @@ fn write_note(note: &Note) -> Vec<u8> {
     out
 }
 
+/// The kind of an entry of the journal that is no note.
+const LIFE: u8 = 9;
+
+fn write_life(life: u64) -> Vec<u8> {
+    [[VERSION, LIFE].as_slice(), &life.to_le_bytes()].concat()
+}
+
+fn read_life(entry: &[u8]) -> Option<u64> {
+    let ([VERSION, LIFE], life) = entry.split_first_chunk::<2>()? else { return None };
+    Some(u64::from_le_bytes(life.try_into().ok()?))
+}
+
 fn push_mark(out: &mut Vec<u8>, mark: &Mark) {
     for number in [mark.hard, mark.soft, mark.soft_at.as_millis(), mark.at.as_millis()] {
         out.extend(number.to_le_bytes());
@@ -262,6 +282,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_life_comes_back_as_it_was_and_is_no_note() {
+        let written = write_life(7 << 40);
+        assert_eq!((read_life(&written), read_note(&written)), (Some(7 << 40), None));
+    }
+
+    #[test]
     fn notes_come_back_as_they_were() {
         let mark = Mark { hard: 7, soft: 8, soft_at: Timestamp::from_secs(9), at: Timestamp::from_secs(10) };
         let prefix =
@@ -280,6 +306,7 @@ mod tests {
             let written = write_note(&note);
             assert_eq!(read_note(&written).as_ref(), Some(&note));
             assert_eq!(read_note(&written[..9]), None, "{note:?}");
+            assert_eq!(read_life(&written), None, "{note:?}");
         }
     }
 }

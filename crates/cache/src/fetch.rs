@@ -2,13 +2,14 @@
 //!
 //! Called by the steps in `answer`; the fetching itself is `filler`'s.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use http::{HeaderMap, Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
-use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Terms};
+use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
@@ -40,6 +41,29 @@ pub(crate) struct Ask {
     pub(crate) fwd: Fwd,
 }
 
+/// What the client who sets off a fetch may be given.
+#[derive(Clone, Debug)]
+pub(crate) struct Wishes {
+    /// The key names the user.
+    pub(crate) personal: bool,
+    /// The request has credentials.
+    pub(crate) authorization: bool,
+    pub(crate) directives: RequestDirectives,
+    /// The client itself wants the origin to be asked.
+    pub(crate) insists: bool,
+}
+
+impl Wishes {
+    fn of(ask: &Ask) -> Self {
+        Wishes {
+            personal: ask.personal,
+            authorization: ask.interest.authorization(),
+            directives: ask.directives,
+            insists: ask.fwd == Fwd::Request,
+        }
+    }
+}
+
 enum Followed {
     Answer(Answer),
     /// The fill fetches another variant; this is ours.
@@ -62,7 +86,8 @@ impl<C: Call> Caching<'_, C> {
             if background.method == Method::HEAD {
                 background.method = Method::GET;
             }
-            self.start(fill, &ask.key, ask.personal, background, Some(Arc::clone(stale)), None);
+            let wishes = Wishes { directives: RequestDirectives::default(), ..Wishes::of(ask) };
+            self.start(fill, &ask.key, wishes, background, Some(Arc::clone(stale)), None);
         }
     }
 
@@ -70,7 +95,7 @@ impl<C: Call> Caching<'_, C> {
         &self,
         fill: Arc<Fill>,
         key: &Key,
-        personal: bool,
+        wishes: Wishes,
         request: Request,
         stale: Option<Arc<Entry>>,
         leader: Option<oneshot::Sender<Own>>,
@@ -82,7 +107,10 @@ impl<C: Call> Caching<'_, C> {
             call: self.call.clone(),
             policy: Arc::clone(self.policy),
             key: key.clone(),
-            user: if personal { key.view().user_tag() } else { None },
+            link: self.link.cloned(),
+            ours: RefCell::new(None),
+            user: if wishes.personal { key.view().user_tag() } else { None },
+            wishes,
             fill,
             ranged,
             stale,
@@ -129,11 +157,12 @@ impl<C: Call> Caching<'_, C> {
     }
 
     pub(crate) async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {
-        let Ask { request, key, personal, encoding, directives, stale, fwd, .. } = ask;
+        let wishes = Wishes::of(&ask);
+        let Ask { request, key, encoding, directives, stale, fwd, .. } = ask;
         let asked = Rc::new(request.head_only());
         let follower = Follower::new(&fill);
         let (sender, own) = oneshot::channel();
-        self.start(fill, &key, personal, request, stale, Some(sender));
+        self.start(fill, &key, wishes, request, stale, Some(sender));
         let status = CacheStatus::forward(fwd);
         match own.await {
             Ok(Own::Answer { mut response, stored }) => {
@@ -164,6 +193,9 @@ impl<C: Call> Caching<'_, C> {
         match follower.news().await {
             News::Settled(Settled::Entry(entry)) => {
                 Answer::stored(&asked.view(), encoding, &entry, confirmed(status)).waited(started)
+            }
+            News::Settled(Settled::Shared(entry)) => {
+                Answer::stored(&asked.view(), encoding, &entry, of_another_instance(&entry)).waited(started)
             }
             News::Settled(Settled::Failed { error: Some(error), stale }) => {
                 failed(&asked.view(), encoding, &directives, error, stale, status).waited(started)
@@ -209,6 +241,18 @@ impl<C: Call> Caching<'_, C> {
                 Some(variant) => return Followed::OtherVariant(variant),
                 None => Answer::stored(&view, ask.encoding, &entry, confirmed(status)),
             },
+            News::Settled(Settled::Shared(entry)) => {
+                if let Some(variant) = other_variant(entry.variant(), &view) {
+                    return Followed::OtherVariant(variant);
+                }
+                // It may be as old as any that is stored, which will do for the leader and not for everyone.
+                let authorization = ask.interest.authorization();
+                if entry.terms().reuse(&ask.directives, authorization, Clock::now()) != Reuse::Fresh {
+                    return Followed::Again;
+                }
+                let status = CacheStatus { collapsed: true, ..of_another_instance(&entry) };
+                Answer::stored(&view, ask.encoding, &entry, status)
+            }
             News::Settled(Settled::Alone) => return Followed::Alone,
             News::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
@@ -274,6 +318,11 @@ fn other_variant(variant: Option<&Variant>, request: &RequestView<'_>) -> Option
 /// The origin confirmed what is stored.
 fn confirmed(status: CacheStatus) -> CacheStatus {
     status.answered(StatusCode::NOT_MODIFIED)
+}
+
+/// Another instance asked the origin meanwhile.
+fn of_another_instance(entry: &Entry) -> CacheStatus {
+    CacheStatus { detail: Some("shared"), ..CacheStatus::hit(entry.terms().fresh_for(Clock::now())) }
 }
 
 /// The origin failed: a stale answer where the rules and this request allow it, or else the error.

@@ -36,6 +36,8 @@ pub(crate) struct ArrivingHead {
 pub(crate) enum Settled {
     /// The stored answer is good again.
     Entry(Arc<Entry>),
+    /// Another instance has fetched it.
+    Shared(Arc<Entry>),
     /// The answer is the leader's alone.
     Alone,
     /// No usable answer; `stale` may serve those whose directives allow it.

@@ -3,6 +3,7 @@
 //! In: a request without content, the stale entry if there is one. Out: the [`Fill`] settled, the memory tier updated.
 //! It runs on the leader's core but does not depend on the leader's client.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,12 +15,14 @@ use http::{Method, StatusCode};
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
-use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Terms};
+use redis_link::Link;
+use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
 use crate::duty::Duty;
 use crate::entry::{Draft, Entry, Variant};
+use crate::fetch::Wishes;
 use crate::fill::{ArrivingHead, Fill, Settled};
 use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
@@ -27,6 +30,7 @@ use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
+use crate::shared_tier::{Ours, Sharing, Turn};
 use crate::store::{Kept, Store};
 use crate::unshared::Unshared;
 
@@ -46,6 +50,12 @@ pub(crate) struct Filler<C> {
     pub(crate) call: C,
     pub(crate) policy: Arc<CachePolicy>,
     pub(crate) key: Key,
+    /// This core's way to the tier that instances share.
+    pub(crate) link: Option<Link>,
+    /// Our turn among the instances, as long as it lasts.
+    pub(crate) ours: RefCell<Option<Ours>>,
+    /// What the client who set it off may be given.
+    pub(crate) wishes: Wishes,
     /// The tag of the user whom the key names, where it names one.
     pub(crate) user: Option<String>,
     pub(crate) fill: Arc<Fill>,
@@ -69,6 +79,9 @@ impl<C: Call> Filler<C> {
             Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
         self.store.counters.fill_started();
         let asked = request.again();
+        if let Some(entry) = self.take_turn(&asked).await {
+            return self.found(entry);
+        }
         let outcome = {
             let mut asking = pin!(self.ask(request, &asked));
             poll_fn(|cx| match asking.as_mut().poll(cx) {
@@ -91,6 +104,37 @@ impl<C: Call> Filler<C> {
             Ok(answered) => self.answered(answered, &asked, leader).await,
         }
         drop(duty);
+    }
+
+    /// Waits until it is our turn to ask the origin, among all instances. Given back: the answer, where another one has
+    /// fetched it.
+    async fn take_turn(&self, asked: &Request) -> Option<Arc<Entry>> {
+        let sharing = Sharing::of(&self.store, self.link.as_ref(), &self.policy)?;
+        let ours = if self.fill.is_alone() || self.wishes.insists || !self.policy.coalesce {
+            sharing.alone(&self.key)
+        } else {
+            let Wishes { directives, authorization, .. } = &self.wishes;
+            let will_do = |entry: &Entry| {
+                entry.terms().reuse(directives, *authorization, Clock::now()) == Reuse::Fresh
+                    && self
+                        .stale
+                        .as_ref()
+                        .is_none_or(|stale| stale.terms().received_at() < entry.terms().received_at())
+            };
+            match sharing.turn(&self.key, message::Fields::Map(&asked.fields), will_do).await {
+                Turn::Found(entry) => return Some(entry),
+                Turn::Ours(ours) => ours,
+            }
+        };
+        self.ours.replace(Some(ours));
+        None
+    }
+
+    /// Another instance has fetched it: for all who wait.
+    fn found(&self, entry: Arc<Entry>) {
+        self.store.memory.put_newer(&self.key.view(), Arc::clone(&entry), self.policy.max_variants);
+        self.leave_table();
+        self.fill.settle(Settled::Shared(entry));
     }
 
     /// Whether the client left for whom alone the origin is asked. What others may follow goes on without it.
@@ -234,6 +278,7 @@ impl<C: Call> Filler<C> {
         if let Some(stale) = &self.stale {
             self.store.remove_entry(&key, stale);
         }
+        self.replaced();
         self.store.memory.put_unshared(&key, Clock::now() + UNSHARED_FOR);
     }
 
@@ -291,9 +336,11 @@ impl<C: Call> Filler<C> {
         leader: Option<oneshot::Sender<Own>>,
     ) {
         let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
-        match &shared {
-            Some(entry) => self.keep(&self.key, entry, Some(stale)),
-            None => self.store.remove_entry(&self.key.view(), stale),
+        if let Some(entry) = &shared {
+            self.keep(&self.key, entry, Some(stale));
+        } else {
+            self.store.remove_entry(&self.key.view(), stale);
+            self.replaced();
         }
         self.leave_table();
         self.fill.settle(shared.map_or(Settled::Alone, Settled::Entry));
@@ -306,6 +353,9 @@ impl<C: Call> Filler<C> {
     fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
         self.leave_table();
         self.fill.settle(Settled::Alone);
+        if let Some(ours) = &mut *self.ours.borrow_mut() {
+            ours.unshared();
+        }
         if let Some(leader) = leader {
             // An error means that the leader's client has left: dropping the answer cancels the fetch.
             drop(leader.send(Own::Answer { response, stored: Err(reason) }));
@@ -398,7 +448,17 @@ impl<C: Call> Filler<C> {
 
     fn keep(&self, key: &Key, entry: &Arc<Entry>, before: Option<&Arc<Entry>>) {
         let kept = Kept::Entry { entry: Arc::clone(entry), before: before.cloned() };
-        self.store.keep(&key.view(), kept, self.policy.max_variants);
+        let kept = self.store.keep(&key.view(), kept, self.policy.max_variants);
+        if let (Some(entry), Some(ours)) = (kept, &mut *self.ours.borrow_mut()) {
+            ours.keep(key, &entry);
+        }
+    }
+
+    /// What the other instances have of this is out of date, and nothing is stored in its place.
+    fn replaced(&self) {
+        if let Some(ours) = &*self.ours.borrow() {
+            ours.remove(self.stale.as_ref());
+        }
     }
 
     fn leave_table(&self) {

@@ -72,18 +72,18 @@ fn variant(rest: &mut &[u8]) -> Option<Variant> {
     Some(Variant { names, selecting: pull(rest)?.into() })
 }
 
-fn push(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn push(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend((bytes.len() as u32).to_le_bytes());
     out.extend_from_slice(bytes);
 }
 
-fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+pub(crate) fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
     let (taken, after) = rest.split_first_chunk()?;
     *rest = after;
     Some(taken)
 }
 
-fn pull<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn pull<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = u32::from_le_bytes(*take(rest)?) as usize;
     let (taken, after) = rest.split_at_checked(length)?;
     *rest = after;

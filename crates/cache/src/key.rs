@@ -5,6 +5,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use bytes::{BufMut, Bytes, BytesMut};
 use message::Scheme;
 use quick_cache::Equivalent;
 use rules::NoVarySearch;
@@ -44,6 +45,19 @@ impl<'a> KeyView<'a> {
         let target = text.len() as u32;
         text.push_str(self.also);
         Key { authority: self.first_word(), target, text: text.into_boxed_str() }
+    }
+
+    /// The key as one piece of bytes, for tiers outside this process: parts behind their lengths.
+    pub(crate) fn to_name(self) -> Bytes {
+        let mut name =
+            BytesMut::with_capacity(self.authority.len() + self.target.len() + self.also.len() + 9);
+        name.put_u8(u8::from(self.scheme == Scheme::Https));
+        for part in [self.authority, self.target] {
+            name.put_u32(part.len() as u32);
+            name.put_slice(part.as_bytes());
+        }
+        name.put_slice(self.also.as_bytes());
+        name.freeze()
     }
 
     /// The path, without the query.

@@ -37,6 +37,8 @@ mod renewal;
 mod resource;
 #[cfg(test)]
 mod sample;
+mod shared_figures;
+mod shared_tier;
 mod shown;
 mod store;
 mod stored_head;
@@ -53,6 +55,7 @@ pub use memory::Memory;
 pub use part::Part;
 pub use purge::{Counted, Listed, Purge, Scope, Swept};
 pub use resource::Resource;
+pub use shared_figures::SharedFigures;
 pub use shown::{Shown, is_secret};
-pub use store::{Counters, Fresh, Store};
+pub use store::{Counters, Fresh, Store, Tiers};
 pub use tags::Tags;

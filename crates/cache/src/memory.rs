@@ -118,6 +118,20 @@ impl Memory {
         }
     }
 
+    /// Stores an entry from another instance, unless what is there for the same requests is newer.
+    pub(crate) fn put_newer(&self, key: &KeyView<'_>, entry: Arc<Entry>, most: usize) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = self.table.peek(key);
+        let is_older = |other: &Arc<Entry>| {
+            // One without a variant would take the place of all, and any of its.
+            (entry.variant().is_none() || other.variant().is_none() || other.variant() == entry.variant())
+                && other.terms().received_at() >= entry.terms().received_at()
+        };
+        if !there.as_ref().is_some_and(|resource| resource.entries().iter().any(is_older)) {
+            self.insert_beside(key, there, &entry, most);
+        }
+    }
+
     /// Stores a stretch, unless something whole is there.
     pub(crate) fn put_part(&self, key: &KeyView<'_>, part: Arc<Part>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,6 +270,16 @@ mod tests {
             asked.insert("accept-language", HeaderValue::from_static(language));
             assert!(stored.select(Fields::Map(&asked)).is_some(), "{language}");
         }
+    }
+
+    /// The origin has stopped negotiating, and another instance still had a variant.
+    #[test]
+    fn an_older_variant_does_not_take_the_place_of_what_is_for_everybody() {
+        let memory = Memory::new(64 * 1024);
+        memory.put(&key("/"), entry(1), 16);
+        memory.put_newer(&key("/"), variant("en", 2), 16);
+        let stored = memory.get(&key("/")).expect("it fits");
+        assert!(stored.entries().iter().all(|entry| entry.variant().is_none()));
     }
 
     #[test]

@@ -98,6 +98,10 @@ pub struct Swept {
     pub removed: u64,
 }
 
+impl Purge {
+    pub(crate) const EVERYTHING: Purge = Purge { scope: Scope::Everything, soft: false };
+}
+
 impl Store {
     /// Forgets. In force for every core when this returns, whatever the number of answers; with a disk tier it stays in
     /// force if the process ends now.
@@ -107,10 +111,28 @@ impl Store {
 
     /// `urgent`: somebody waits for the memory. What writes make out of date is swept when there is enough of it.
     pub(crate) fn forget(&self, purge: &Purge, urgent: bool, now: Timestamp) {
+        let Some(shared) = &self.shared else {
+            self.mark(purge, urgent, now);
+            return;
+        };
+        // Held meanwhile, so that nobody reads an answer of another instance between the mark and what is known of it.
+        let mut positions = shared.positions();
+        let epoch = self.mark(purge, urgent, now);
+        positions.marked(epoch);
+        shared.tell(purge, epoch);
+    }
+
+    /// Forgets what another instance has purged, or what it may have. Gives back the epoch from which on it is in force.
+    pub(crate) fn forget_here(&self, purge: &Purge, now: Timestamp) -> u64 {
+        self.mark(purge, false, now)
+    }
+
+    fn mark(&self, purge: &Purge, urgent: bool, now: Timestamp) -> u64 {
         let notes = self.marks.mark(purge, urgent, now);
         if let Some(disk) = &self.disk {
             disk.note(&notes, &self.marks);
         }
+        notes.iter().map(crate::marks::Note::latest).max().unwrap_or(0)
     }
 
     /// Whether [`Store::sweep`] has something to do.
@@ -135,10 +157,11 @@ impl Store {
         swept
     }
 
-    /// What lies on disk is not swept, so its purges stay as long as there is room for them.
+    /// What lies on disk or in Redis is not swept, so its purges stay as long as there is room for them.
     fn retire(&self, now: Timestamp) {
         match &self.disk {
             Some(disk) => disk.compact(&self.marks),
+            None if self.shared.is_some() => {}
             None => self.marks.retire(now),
         }
     }

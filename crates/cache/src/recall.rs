@@ -1,11 +1,12 @@
-//! Recall: what the memory does not have, from the disk tier: short content comes back into memory, long content streams
-//! to the client from where it is. Called by `answer` before the origin is asked.
+//! Recall: what the memory does not have, from the tiers behind it. From the disk, short content comes back into memory and
+//! long content streams to the client from where it is; what another instance has fetched comes into memory. Called by
+//! `answer` before the origin is asked.
 
 use std::sync::Arc;
 
 use message::Call;
 use message::Clock;
-use rules::{CacheStatus, Reuse};
+use rules::{CacheStatus, Fwd, Reuse};
 
 use crate::answer::{Answer, Caching};
 use crate::disk_tier::OnDisk;
@@ -28,8 +29,34 @@ const SHORT: u64 = 1024 * 1024;
 
 impl<C: Call> Caching<'_, C> {
     /// See the module.
-    pub(crate) async fn recall(&self, ask: &Ask) -> Recalled {
+    pub(crate) async fn recall(&self, ask: &Ask, fwd: Fwd) -> Recalled {
+        // The disk keeps one answer for each key, and it is in memory where another variant is looked for.
+        let on_disk = if fwd == Fwd::UriMiss { self.recall_from_disk(ask).await } else { Recalled::Nothing };
+        match on_disk {
+            Recalled::Nothing => self.recall_from_others(ask).await,
+            found => found,
+        }
+    }
+
+    /// What another instance has fetched.
+    async fn recall_from_others(&self, ask: &Ask) -> Recalled {
+        let Some(sharing) = self.sharing() else { return Recalled::Nothing };
+        let key = ask.key.view();
+        match sharing.find(&key, ask.request.view().fields).await {
+            Some(entry) => {
+                self.store.memory.put_newer(&key, Arc::clone(&entry), self.policy.max_variants);
+                self.held(ask, &entry)
+            }
+            None => Recalled::Nothing,
+        }
+    }
+
+    async fn recall_from_disk(&self, ask: &Ask) -> Recalled {
         let Some(disk) = &self.store.disk else { return Recalled::Nothing };
+        // What other instances purged while this one was not running is not known yet.
+        if self.store.shared.as_ref().is_some_and(|shared| !shared.has_judged()) {
+            return Recalled::Nothing;
+        }
         let key = ask.key.view();
         let Some(mut found) = disk.find(&key).await else { return Recalled::Nothing };
         let fields = ask.request.view().fields;

@@ -20,6 +20,7 @@ use crate::marks::{Marks, Standing};
 use crate::memory::Memory;
 use crate::part::Part;
 use crate::resource::Resource;
+use crate::shared_tier::{self, SharedTier};
 
 /// See the module.
 pub struct Store {
@@ -33,6 +34,8 @@ pub struct Store {
     pub(crate) learned: Learned,
     /// What lies behind the memory.
     pub(crate) disk: Option<DiskTier>,
+    /// What lies behind that, for all instances.
+    pub(crate) shared: Option<Arc<SharedTier>>,
     /// What happened off the path of a hit.
     pub counters: Counters,
 }
@@ -75,17 +78,35 @@ pub struct Counters {
     encoded: AtomicU64,
 }
 
+/// What may lie behind the memory.
+#[derive(Clone, Default)]
+pub struct Tiers {
+    /// A folder of this machine.
+    pub disk: Option<Arc<disk::Disk>>,
+    /// What instances share.
+    pub redis: Option<Arc<redis_link::Shared>>,
+}
+
 impl Store {
     /// An empty store whose memory tier holds at most `bytes`.
     pub fn new(bytes: u64) -> Arc<Store> {
         Arc::new(Store::of_memory(bytes))
     }
 
-    /// The same with a disk tier behind the memory: what it kept is there again, and so are the purges.
-    pub fn with_disk(bytes: u64, disk: Arc<disk::Disk>) -> Arc<Store> {
+    /// The same with tiers behind the memory. What a disk kept is there again, and so are the purges; what lies in a
+    /// Redis can be used once this instance has learned what was purged there.
+    ///
+    /// # Errors
+    /// When the thread that looks after the shared tier cannot be started.
+    pub fn with_tiers(bytes: u64, tiers: Tiers) -> std::io::Result<Arc<Store>> {
         let mut store = Store::of_memory(bytes);
-        store.disk = Some(DiskTier::new(disk, &store.marks));
-        Arc::new(store)
+        store.disk = tiers.disk.map(|disk| DiskTier::new(disk, &store.marks));
+        let Some(redis) = tiers.redis else { return Ok(Arc::new(store)) };
+        let (tier, received) = SharedTier::new(redis);
+        store.shared = Some(Arc::clone(&tier));
+        let store = Arc::new(store);
+        shared_tier::start(&store, tier, received)?;
+        Ok(store)
     }
 
     fn of_memory(bytes: u64) -> Store {
@@ -97,6 +118,7 @@ impl Store {
             marks: Marks::default(),
             learned: Learned::new(),
             disk: None,
+            shared: None,
             counters: Counters::default(),
         }
     }
@@ -185,21 +207,25 @@ impl Store {
 
     /// Stores what a fetch brought, unless it was purged since the origin was asked. Looked at again afterwards, so that
     /// a purge either finds the entry or is found here.
-    pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) {
+    ///
+    /// Gives back the entry as it is kept; `None` for a part, too.
+    pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) -> Option<Arc<Entry>> {
         match kept {
             Kept::Entry { entry, before } => {
                 let length = entry.body().len() as u64;
-                if self.standing(key, Arc::clone(&entry)).is_none() {
-                    return;
-                }
+                self.standing(key, Arc::clone(&entry))?;
                 self.memory.put(key, Arc::clone(&entry), most_variants);
-                if let Some(entry) = self.standing(key, entry) {
-                    self.counters.stored(length);
-                    self.keep_on_disk(key, &entry, before.as_deref());
-                }
+                let entry = self.standing(key, entry)?;
+                self.counters.stored(length);
+                self.keep_on_disk(key, &entry, before.as_deref());
+                Some(entry)
             }
-            Kept::Part(part) if self.stands(key, &part) => self.memory.put_part(key, part),
-            Kept::Part(_) => {}
+            Kept::Part(part) => {
+                if self.stands(key, &part) {
+                    self.memory.put_part(key, part);
+                }
+                None
+            }
         }
     }
 

@@ -27,7 +27,9 @@ fn story<F: Future<Output = ()>>(tell: impl FnOnce() -> F) {
 fn start(folder: &Path) -> (Origin, Arc<Disk>) {
     let disk = Arc::new(Disk::open(folder, 64 * 1024 * 1024).unwrap());
     let mut origin = Origin::new(CachePolicy::default());
-    origin.store = Store::with_disk(16 * 1024 * 1024, Arc::clone(&disk));
+    origin.store =
+        Store::with_tiers(16 * 1024 * 1024, cache::Tiers { disk: Some(Arc::clone(&disk)), redis: None })
+            .unwrap();
     (origin, disk)
 }
 

@@ -128,8 +128,14 @@ impl Origin {
 
     pub(crate) async fn answer(&self, request: Request) -> Answer {
         let forgetting = Forgetting::of(&request, Some(&self.policy));
-        let caching =
-            Caching { store: &self.store, policy: &self.policy, names: &[], source: "api", call: self };
+        let caching = Caching {
+            store: &self.store,
+            policy: &self.policy,
+            names: &[],
+            source: "api",
+            link: None,
+            call: self,
+        };
         let answer = caching.answer(request).await;
         if let (Some(forgetting), Ok(response)) = (forgetting, &answer.outcome) {
             let look = |view: &RequestView<'_>| {

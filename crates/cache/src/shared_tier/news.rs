@@ -1,0 +1,238 @@
+//! News: the purges of the other instances, heard as they happen. Runs on the shared tier's thread, for ever.
+//!
+//! What was missed while the connection was gone is read from the stream afterwards; where the stream itself is gone
+//! (Redis was emptied, restarted, or failed over to a server that lacked some of it), nobody can say what was purged, and
+//! everything in memory is made stale. So it is, again and again, while nothing is heard for long.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use message::{Clock, Error, Kind, Result};
+use redis_link::{Cmd, Dedicated, Link, Value, cmd};
+use tokio::task::spawn_local;
+use tokio::time::Instant;
+
+use super::message::{Message, Told, position, text, told};
+use super::names;
+use super::positions::Position;
+use super::scripts::ENTER;
+use super::telling::Telling;
+use super::tier::SharedTier;
+use crate::purge::{Purge, Scope};
+use crate::store::Store;
+
+/// How long one reading of the stream waits for news; then the stream itself is looked after.
+const BLOCK: Duration = Duration::from_millis(500);
+/// Most that is read at once.
+const BATCH: usize = 1000;
+/// Until the next try to connect, at first; then twice as long each time, up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+struct News {
+    store: Weak<Store>,
+    tier: Arc<SharedTier>,
+    link: Link,
+    telling: Rc<Telling>,
+    /// When it was last certain that nothing was missed.
+    heard_at: Rc<Cell<Instant>>,
+}
+
+/// Hears for ever.
+pub(crate) async fn listen(store: Weak<Store>, tier: Arc<SharedTier>, link: Link, telling: Rc<Telling>) {
+    let heard_at = Rc::new(Cell::new(Instant::now()));
+    let news = News { store, tier, link, telling, heard_at };
+    spawn_local(doubt(Weak::clone(&news.store), Arc::clone(&news.tier), Rc::clone(&news.heard_at)));
+    let mut pause = PAUSE;
+    let mut told = String::new();
+    loop {
+        let Err(error) = news.hear().await;
+        let heard = news.tier.hears();
+        news.tier.set_hears(false);
+        if news.store.strong_count() == 0 {
+            return;
+        }
+        if heard {
+            (pause, told) = (PAUSE, String::new());
+        }
+        // Each reason once: a wrong password, then a server that is gone.
+        let reason = error.to_string();
+        if reason != told {
+            tracing::warn!("purges of other instances are not heard for now: {reason}");
+            told = reason;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Makes everything stale each time nothing was heard for as long as the plan allows.
+async fn doubt(store: Weak<Store>, tier: Arc<SharedTier>, heard_at: Rc<Cell<Instant>>) {
+    let unheard = tier.plan().unheard;
+    let mut doubted_at = Instant::now();
+    loop {
+        let last = heard_at.get().max(doubted_at);
+        tokio::time::sleep_until(last + unheard).await;
+        let Some(store) = store.upgrade() else { return };
+        if heard_at.get() + unheard <= Instant::now() {
+            doubted_at = Instant::now();
+            make_stale(&store, &tier);
+            tier.set_judged();
+        }
+    }
+}
+
+fn make_stale(store: &Store, tier: &SharedTier) {
+    tier.counters.doubts.fetch_add(1, Relaxed);
+    store.forget_here(&Purge { scope: Scope::Everything, soft: true }, Clock::now());
+}
+
+enum Never {}
+
+impl News {
+    /// Connects, catches up, and hears until something fails.
+    async fn hear(&self) -> Result<Never> {
+        let mut line = self.link.dedicated().await?;
+        if !self.has_followed(&mut line).await? {
+            self.enter(&mut line).await?;
+        }
+        // What came while we were away, before anything is used.
+        while self.read(&mut line, None).await? == BATCH {}
+        self.tier.set_hears(true);
+        self.telling.tell_again(&self.tier);
+        tracing::info!("purges of other instances are heard");
+        loop {
+            self.heard_at.set(Instant::now());
+            if self.read(&mut line, Some(BLOCK)).await? == 0 && !self.has_followed(&mut line).await? {
+                return Err(lost("the stream of purges is gone"));
+            }
+        }
+    }
+
+    /// Reads what comes behind what was heard last, and tells how much it was.
+    async fn read(&self, line: &mut Dedicated, block: Option<Duration>) -> Result<usize> {
+        let heard = self.tier.positions().heard();
+        let mut read = cmd("XREAD");
+        read.arg("COUNT").arg(BATCH);
+        if let Some(block) = block {
+            read.arg("BLOCK").arg(block.as_millis() as u64);
+        }
+        read.arg("STREAMS").arg(self.stream()).arg(heard.to_string());
+        let reply = self.ask(line, &read, block.unwrap_or_default()).await?;
+        let told = told(&reply).ok_or_else(|| lost("the stream of purges is something else"))?;
+        self.take(&told)?;
+        Ok(told.len())
+    }
+
+    /// Puts in force what was told.
+    fn take(&self, told: &[Told]) -> Result<()> {
+        let Some(store) = self.store.upgrade() else { return Err(lost("we are shutting down")) };
+        let now = Clock::now();
+        // Held meanwhile, so that nobody reads an answer between the mark and its position.
+        let mut positions = self.tier.positions();
+        for Told { position, generation, message } in told {
+            if *generation != positions.generation() {
+                return Err(lost("another stream of purges has begun"));
+            }
+            let Some(Message { from, epoch, purge }) = message else {
+                positions.pass(*position);
+                continue;
+            };
+            let is_ours = *from == self.tier.instance;
+            if !(is_ours && positions.tell_ours(*position, *epoch, *purge == Purge::EVERYTHING)) {
+                let epoch = store.forget_here(purge, now);
+                positions.tell(*position, epoch);
+                self.tier.counters.purges_heard.fetch_add(1, Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what we heard last is still in the stream, so that nothing behind it is missing.
+    async fn has_followed(&self, line: &mut Dedicated) -> Result<bool> {
+        let (known, heard) = {
+            let positions = self.tier.positions();
+            (positions.generation() != 0, positions.heard())
+        };
+        if !known || !self.is_same_life(line).await? {
+            return Ok(false);
+        }
+        let mut range = cmd("XRANGE");
+        range.arg(self.stream()).arg(heard.to_string()).arg(heard.to_string());
+        let reply = self.ask(line, &range, Duration::ZERO).await?;
+        Ok(told(&reply).is_some_and(|told| !told.is_empty()))
+    }
+
+    async fn is_same_life(&self, line: &mut Dedicated) -> Result<bool> {
+        let name = names::generation(&self.tier.plan().prefix);
+        let reply = self.ask(line, cmd("GET").arg(name), Duration::ZERO).await?;
+        let generation = text(&reply).and_then(|text| text.parse().ok());
+        Ok(generation == Some(self.tier.positions().generation()))
+    }
+
+    /// Enters the stream from its beginning, or begins it. What is in memory may have been purged without our hearing.
+    async fn enter(&self, line: &mut Dedicated) -> Result<()> {
+        let prefix = &self.tier.plan().prefix;
+        let mut enter = cmd("EVAL");
+        enter.arg(ENTER).arg(2).arg(names::purges(prefix)).arg(names::generation(prefix));
+        let (known, heard) = {
+            let positions = self.tier.positions();
+            (positions.generation(), positions.heard())
+        };
+        // A number that no other life has; the life we know; and what we heard of it.
+        enter.arg(Clock::now().as_millis() << 12 | self.tier.instance & 0xfff);
+        enter.arg(known).arg(heard.to_string());
+        let reply = self.ask(line, &enter, Duration::ZERO).await?;
+        let Entered { generation, floor, is_whole } =
+            entered(&reply).ok_or_else(|| lost("the stream of purges is something else"))?;
+        let Some(store) = self.store.upgrade() else { return Err(lost("we are shutting down")) };
+        self.tier.positions().begin(generation, floor);
+        // All purges of a life that is whole are told to us now. What a disk kept from before this start is fine if it
+        // was stored in that life.
+        let disk = store.disk.as_ref();
+        if known != 0 || disk.is_some_and(|disk| !is_whole || disk.life() != generation) {
+            make_stale(&store, &self.tier);
+        }
+        if let Some(disk) = disk {
+            disk.enter(generation);
+        }
+        Ok(())
+    }
+
+    fn stream(&self) -> String {
+        names::purges(&self.tier.plan().prefix)
+    }
+
+    /// A command, whose reply may take as long as any, and so much more.
+    async fn ask(&self, line: &mut Dedicated, command: &Cmd, more: Duration) -> Result<Value> {
+        // A reply that comes late costs nothing here; a line given up costs a new one.
+        const PATIENCE: Duration = Duration::from_secs(1);
+        line.ask(command, more + self.tier.redis.plan().timeout.max(PATIENCE)).await
+    }
+}
+
+/// What came of entering the stream.
+struct Entered {
+    generation: u64,
+    /// Its first entry's place.
+    floor: Position,
+    /// Nothing has been dropped from it.
+    is_whole: bool,
+}
+
+fn entered(reply: &Value) -> Option<Entered> {
+    let Value::Array(parts) = reply else { return None };
+    let [generation, first, whole] = parts.as_slice() else { return None };
+    Some(Entered {
+        generation: text(generation)?.parse().ok()?,
+        floor: position(text(first)?.as_bytes())?,
+        is_whole: *whole == Value::Int(1),
+    })
+}
+
+fn lost(why: &'static str) -> Error {
+    Error::new(Kind::BrokeOff, why)
+}

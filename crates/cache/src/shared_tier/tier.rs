@@ -1,0 +1,206 @@
+//! SharedTier: what instances keep in a Redis together, as the cores and the thread behind them see it. The cores look up
+//! and claim (`lookup`, `turn`); whatever else there is to tell Redis goes to the thread (`thread`), so that no request
+//! waits for it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::header::HeaderName;
+use plan::RedisTier;
+use quick_cache::sync::Cache;
+use redis_link::Shared;
+use tokio::sync::mpsc;
+
+use super::message::Message;
+use super::names::Names;
+use super::positions::{Positions, Vouched};
+use crate::entry::Entry;
+use crate::key::Key;
+use crate::purge::Purge;
+
+/// See the module. One for each process.
+pub(crate) struct SharedTier {
+    pub(crate) redis: Arc<Shared>,
+    /// What tells this instance from the others.
+    pub(crate) instance: u64,
+    positions: Mutex<Positions>,
+    /// Purges are heard as they come, and all before were.
+    hears: AtomicBool,
+    /// What was kept from before the start is judged: the purges since then were heard, or it was made stale.
+    judged: AtomicBool,
+    /// By which fields the answers of a path are chosen, as far as it was met.
+    pub(crate) vary: Cache<u64, Arc<[HeaderName]>>,
+    orders: mpsc::UnboundedSender<Order>,
+    purges: mpsc::UnboundedSender<Message>,
+    /// Bytes of the orders that are not carried out yet.
+    waiting: AtomicU64,
+    pub(crate) counters: Counters,
+}
+
+/// What the thread is to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Store an answer and give the lock back.
+    Store(Box<Stored>),
+    /// Give the lock back: there is nothing to store. `unshared`: the others need not wait for one another for a while.
+    Release { names: Names, fence: u64, unshared: bool },
+    /// Forget what is stored.
+    Remove { names: Names, entry: Option<Arc<Entry>>, fence: u64 },
+}
+
+/// The thread's ends of the queues.
+pub(crate) struct Received {
+    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
+    /// Purges that the others are to be told of.
+    pub(crate) purges: mpsc::UnboundedReceiver<Message>,
+}
+
+/// An answer to be stored.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub(crate) key: Key,
+    pub(crate) names: Names,
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) vouched: Vouched,
+    pub(crate) fence: u64,
+}
+
+/// What happened, since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) hits: AtomicU64,
+    pub(crate) misses: AtomicU64,
+    /// Lookups that failed or were not tried, since Redis is slow or gone.
+    pub(crate) skipped: AtomicU64,
+    pub(crate) written: AtomicU64,
+    /// Not written: too large, too many waiting, or refused.
+    pub(crate) dropped: AtomicU64,
+    /// Answers that another instance fetched while this one waited.
+    pub(crate) waited: AtomicU64,
+    /// Locks that ran out, or whose holder came to nothing.
+    pub(crate) waited_in_vain: AtomicU64,
+    pub(crate) purges_told: AtomicU64,
+    pub(crate) purges_heard: AtomicU64,
+    /// Times that all in memory was made stale, since nobody could say what was purged.
+    pub(crate) doubts: AtomicU64,
+}
+
+/// Bytes of orders that may wait for being carried out.
+const MOST_WAITING: u64 = 64 * 1024 * 1024;
+/// Paths whose fields are remembered.
+const VARYING_PATHS: usize = 4096;
+
+impl SharedTier {
+    /// With the ends of the queues that the thread reads.
+    pub(crate) fn new(redis: Arc<Shared>) -> (Arc<Self>, Received) {
+        use std::hash::BuildHasher;
+        // Unbounded, yet bounded: orders are counted before they are sent, and purges are taken up at once.
+        let (orders, received_orders) = mpsc::unbounded_channel();
+        let (purges, received_purges) = mpsc::unbounded_channel();
+        // A hasher's seed is as random as a number drawn needs to be.
+        let drawn = foldhash::quality::RandomState::default().hash_one(std::process::id());
+        let tier = SharedTier {
+            redis,
+            instance: drawn | 1,
+            positions: Mutex::default(),
+            hears: AtomicBool::new(false),
+            judged: AtomicBool::new(false),
+            vary: Cache::new(VARYING_PATHS),
+            orders,
+            purges,
+            waiting: AtomicU64::new(0),
+            counters: Counters::default(),
+        };
+        (Arc::new(tier), Received { orders: received_orders, purges: received_purges })
+    }
+
+    pub(crate) fn plan(&self) -> &RedisTier {
+        &self.redis.plan().tier
+    }
+
+    pub(crate) fn positions(&self) -> MutexGuard<'_, Positions> {
+        self.positions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what lies there can be used now: no purge can have been missed.
+    pub(crate) fn hears(&self) -> bool {
+        self.hears.load(Relaxed)
+    }
+
+    pub(crate) fn set_hears(&self, hears: bool) {
+        if hears {
+            self.set_judged();
+        }
+        self.hears.store(hears, Relaxed);
+    }
+
+    /// Whether what was kept from before the start has been compared with what was purged meanwhile.
+    pub(crate) fn has_judged(&self) -> bool {
+        self.judged.load(Relaxed)
+    }
+
+    pub(crate) fn set_judged(&self) {
+        self.judged.store(true, Relaxed);
+    }
+
+    /// A purge is in force here since this epoch: the others are told. Should the thread be gone, nobody can be.
+    pub(crate) fn tell(&self, purge: &Purge, epoch: u64) {
+        drop(self.purges.send(Message { from: self.instance, epoch, purge: purge.clone() }));
+    }
+
+    /// Stores an answer, where there is room and it is not too large.
+    pub(crate) fn store(&self, stored: Stored) {
+        let is_too_large = stored.entry.body().len() as u64 > self.plan().largest;
+        let order = if is_too_large { stored.given_up() } else { Order::Store(Box::new(stored)) };
+        match self.queue(order) {
+            Ok(()) if is_too_large => drop(self.counters.dropped.fetch_add(1, Relaxed)),
+            Ok(()) => {}
+            Err(order) => {
+                self.counters.dropped.fetch_add(1, Relaxed);
+                // The lock at least, where there is room for that.
+                if let Order::Store(stored) = order {
+                    self.order(stored.given_up());
+                }
+            }
+        }
+    }
+
+    /// Where there is no room it is left: locks run out, and what is stored is not of use for ever.
+    pub(crate) fn order(&self, order: Order) {
+        drop(self.queue(order));
+    }
+
+    /// Given back where too much waits, or the thread is gone.
+    fn queue(&self, order: Order) -> Result<(), Order> {
+        let bytes = order.bytes();
+        if self.waiting.load(Relaxed) + bytes > MOST_WAITING {
+            return Err(order);
+        }
+        self.waiting.fetch_add(bytes, Relaxed);
+        self.orders.send(order).map_err(|unsent| unsent.0)
+    }
+
+    /// So much of the orders is carried out.
+    pub(crate) fn carried_out(&self, bytes: u64) {
+        self.waiting.fetch_sub(bytes, Relaxed);
+    }
+}
+
+impl Order {
+    /// What it takes while it waits, roughly.
+    pub(crate) fn bytes(&self) -> u64 {
+        const OVERHEAD: u64 = 512;
+        match self {
+            Order::Store(stored) => OVERHEAD + (stored.entry.cost() + stored.key.heap_bytes()) as u64,
+            Order::Release { .. } => OVERHEAD,
+            Order::Remove { entry, .. } => OVERHEAD + entry.as_ref().map_or(0, |entry| entry.cost() as u64),
+        }
+    }
+}
+
+impl Stored {
+    /// It is not stored, nor will the next be: the others need not wait for one another.
+    fn given_up(self) -> Order {
+        Order::Release { names: self.names, fence: self.fence, unshared: true }
+    }
+}
