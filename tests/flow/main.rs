@@ -5,6 +5,7 @@
 //! Nothing sleeps: answers are made old by the `Age` and `Date` that origins send, and whoever has to wait for another
 //! waits at a gate.
 
+mod load;
 mod setup;
 
 mod architecture;
@@ -101,6 +102,17 @@ mod disk {
     mod tampering;
 }
 
+mod shared {
+    //! What instances share through a Redis.
+    mod answers;
+    pub(crate) mod instances;
+    mod lost_purges;
+    mod one_fill;
+    mod purges;
+    mod topologies;
+    mod trouble;
+}
+
 mod coalescing;
 
 mod running {
@@ -109,4 +121,20 @@ mod running {
     mod drain;
     mod observed;
     mod reload;
+}
+
+mod reading {
+    //! Answers from one read of a Redis, or of a file.
+    mod answers;
+    mod behind_cache;
+    mod cluster;
+    mod commands;
+    mod gone;
+    mod replica;
+    mod store;
+    mod support;
+    mod switching;
+    mod tracked;
+    mod trouble;
+    mod values;
 }

@@ -34,15 +34,24 @@ pub(crate) fn check(file: &Path, json: bool) -> ExitCode {
 /// Also reads the files that the configuration names.
 fn load(file: &Path) -> Result<Verdict, Faults> {
     let plan = plan::load(file)?;
-    let verdict = Verdict { ok: true, sources: plan.sources.len(), routes: plan.routes.len() };
+    let verdict = Verdict {
+        ok: true,
+        sources: plan.sources.len() + plan.redis.len() + plan.stores.len(),
+        routes: plan.routes.len(),
+    };
     server::check(plan).map_err(|error| {
-        let remedy = match error {
-            StartError::Tls(_) => {
-                "name a PEM file with the certificate chain, leaf first, and one with its private key"
-            }
-            _ => "name a PEM file with the certificates of the authorities to trust",
+        let reason = match error {
+            StartError::Tls(_) => Reason::new(
+                error.to_string(),
+                "name a PEM file with the certificate chain, leaf first, and one with its private key",
+            ),
+            StartError::Store(error) => Reason::new(error.place_and_cause(), error.remedy),
+            _ => Reason::new(
+                error.to_string(),
+                "name a PEM file with the certificates of the authorities to trust",
+            ),
         };
-        Faults::of_file(&file.display().to_string(), Reason::new(error.to_string(), remedy))
+        Faults::of_file(&file.display().to_string(), reason)
     })?;
     Ok(verdict)
 }

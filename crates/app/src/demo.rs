@@ -1,6 +1,8 @@
-//! `demo`: a slow API, fleetfoot in front of it, a short load on both, and the difference in a table.
+//! `demo`: a slow API, fleetfoot in front of it, a short load on both, and the difference in a table; and what fleetfoot
+//! answers by itself, out of a file.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -21,6 +23,13 @@ struct Outcome {
     throughput_gain: f64,
     origin_fetches_direct: u64,
     origin_fetches_through_fleetfoot: u64,
+    /// Tokens looked up in a file, without the API.
+    from_a_store: Report,
+}
+
+/// What the demo looks tokens up in; gone with it.
+struct Tokens {
+    folder: PathBuf,
 }
 
 pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
@@ -35,14 +44,18 @@ pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
 fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
     let counts = Counts::new();
     let api = start_api(counts.clone())?;
-    let fleetfoot = start_fleetfoot(api, connections)?;
+    let tokens = Tokens::write()?;
+    let fleetfoot = start_fleetfoot(api, connections, &tokens)?;
     output::note(format!("the demo API, 200 ms slow, is at      http://{api}/cache"));
     output::note(format!("fleetfoot, in front of it, is at      http://{fleetfoot}/cache"));
+    output::note(format!("what it answers by itself is at       http://{fleetfoot}/token/ann"));
     let fetches = || counts.of(Endpoint::Cache);
-    let direct = load(&scenario("without fleetfoot", api, duration, connections))?;
+    let scenario = |name, address, path| scenario(name, address, path, duration, connections);
+    let direct = load(&scenario("without fleetfoot", api, "/cache"))?;
     let origin_fetches_direct = fetches();
-    let through_fleetfoot = load(&scenario("with fleetfoot", fleetfoot, duration, connections))?;
+    let through_fleetfoot = load(&scenario("with fleetfoot", fleetfoot, "/cache"))?;
     let origin_fetches_through_fleetfoot = fetches() - origin_fetches_direct;
+    let from_a_store = load(&scenario("from a file", fleetfoot, "/token/ann"))?;
     let comparison = Comparison { before: &direct, after: &through_fleetfoot };
     let throughput_gain = comparison.throughput_gain();
     Ok(Outcome {
@@ -51,11 +64,33 @@ fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
         throughput_gain,
         origin_fetches_direct,
         origin_fetches_through_fleetfoot,
+        from_a_store,
     })
 }
 
-fn scenario(name: &str, address: SocketAddr, duration: Duration, connections: usize) -> Scenario {
-    Scenario { connections, duration, ..Scenario::new(name, format!("http://{address}/cache")) }
+fn scenario(name: &str, address: SocketAddr, path: &str, duration: Duration, connections: usize) -> Scenario {
+    Scenario { connections, duration, ..Scenario::new(name, format!("http://{address}{path}")) }
+}
+
+impl Tokens {
+    /// In a folder of this process.
+    fn write() -> Result<Self, String> {
+        let folder = std::env::temp_dir().join(format!("fleetfoot-demo-{}", std::process::id()));
+        let tokens = Tokens { folder };
+        std::fs::create_dir_all(&tokens.folder)
+            .and_then(|()| {
+                std::fs::write(tokens.folder.join("tokens.json"), r#"{ "token:ann": { "user": "ann" } }"#)
+            })
+            .map_err(|error| format!("{}: {error}", tokens.folder.display()))?;
+        Ok(tokens)
+    }
+}
+
+impl Drop for Tokens {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the folder of temporary files.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 fn start_api(counts: Counts) -> Result<SocketAddr, String> {
@@ -70,10 +105,17 @@ fn start_api(counts: Counts) -> Result<SocketAddr, String> {
     Ok(address)
 }
 
-fn start_fleetfoot(api: SocketAddr, connections: usize) -> Result<SocketAddr, String> {
-    let mut plan = plan::up(&format!("http://{api}")).map_err(|faults| faults.to_string())?;
-    plan.listen.http = vec![(Ipv4Addr::LOCALHOST, 0).into()];
-    plan.listen.admin = None;
+fn start_fleetfoot(api: SocketAddr, connections: usize, tokens: &Tokens) -> Result<SocketAddr, String> {
+    let text = format!(
+        "listen: {{ http: 127.0.0.1:0 }}\n\
+         sources: {{ api: http://{api}, tokens: {{ store: tokens.json }} }}\n\
+         policies: {{ live: {{ cache: true }} }}\n\
+         routes:\n\
+         - {{ match: \"GET /token/{{key}}\", read: {{ tokens: \"GET token:${{path.key}}\" }} }}\n\
+         - {{ match: /**, proxy: api, use: live }}\n"
+    );
+    let file = tokens.folder.join("fleetfoot.yaml");
+    let mut plan = plan::compile(&text, &file.to_string_lossy()).map_err(|faults| faults.to_string())?;
     // Ctrl-C is not to wait for the load's connections.
     plan.drain = Duration::ZERO;
     // Nobody but the load comes here.
@@ -117,6 +159,10 @@ fn show(outcome: &Outcome) {
         outcome.throughput_gain,
         times(outcome.origin_fetches_through_fleetfoot),
         times(outcome.origin_fetches_direct)
+    ));
+    output::say(format!(
+        "Answering by itself, tokens out of a file: {:.0} requests a second, and the API was not asked at all.",
+        outcome.from_a_store.rps
     ));
     output::say("Stand in front of your own: fleetfoot up http://localhost:3000");
 }

@@ -167,7 +167,13 @@ fn readable(explanation: &Value) -> String {
     for name in ["request", "id", "time", "method", "url"] {
         add(name, &explanation[name]);
     }
-    for name in ["route", "source", "policy", "mode", "key"] {
+    for name in ["route", "source"] {
+        add(name, &explanation[name]);
+    }
+    let read = &explanation["read"];
+    add("read", &read["command"]);
+    each(&read["arguments"], |argument| add("argument", argument));
+    for name in ["policy", "mode", "key"] {
         add(name, &explanation[name]);
     }
     add("status", &explanation["status"]);

@@ -1,6 +1,6 @@
 //! Date: the `Date` field (RFC 9110 §6.6.1), formatted once a second per core and copied from then on.
 //!
-//! Called by `http1` and `http2` for answers that come without one.
+//! Called by `http1` and `http2` for answers that come without one, and by handlers that write a head themselves.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Appends the date alone, `Sun, 06 Nov 1994 08:49:37 GMT`: neither the field's name nor a line end.
-pub(crate) fn write(out: &mut Vec<u8>) {
+pub fn write(out: &mut Vec<u8>) {
     out.extend_from_slice(&text(Clock::now()));
 }
 

@@ -29,6 +29,7 @@ mod trust;
 pub use accept::{Kind, Listener, bind, ensure_free};
 pub use context::{CoreContext, Settings};
 pub use counters::{Counters, Event};
+pub use date::write as write_date;
 pub use gate::Gate;
 pub use handler::Handler;
 pub use tls::{Acceptor, TlsError};

@@ -33,6 +33,8 @@ pub enum Kind {
     ContentTooLarge,
     /// A method a reverse proxy does not serve: CONNECT, TRACE.
     MethodNotAllowed,
+    /// A method that writes, where there is only something to read.
+    ReadOnly,
     /// The request does not carry what it takes: a valid signature.
     Forbidden,
     /// An HTTP version we do not speak.
@@ -57,6 +59,10 @@ pub enum Kind {
     MalformedResponse,
     /// All targets of the source are marked unhealthy.
     NoHealthyTarget,
+    /// A Redis that is read from cannot be asked, and nothing recent enough is remembered.
+    ReadUnavailable,
+    /// What was read cannot be given as the route says: an error, another type, too much, no text.
+    UnusableReply,
     /// No route matches.
     NoRoute,
     /// The request has passed us too often already (`Via`).
@@ -71,12 +77,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 22] = [
+    pub const ALL: [Kind; 25] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
         Kind::ContentTooLarge,
         Kind::MethodNotAllowed,
+        Kind::ReadOnly,
         Kind::Forbidden,
         Kind::UnsupportedVersion,
         Kind::ClientTimeout,
@@ -89,6 +96,8 @@ impl Kind {
         Kind::BrokeOff,
         Kind::MalformedResponse,
         Kind::NoHealthyTarget,
+        Kind::ReadUnavailable,
+        Kind::UnusableReply,
         Kind::NoRoute,
         Kind::Loop,
         Kind::Overloaded,
@@ -104,6 +113,7 @@ impl Kind {
             | Kind::HeadTooLarge
             | Kind::ContentTooLarge
             | Kind::MethodNotAllowed
+            | Kind::ReadOnly
             | Kind::Forbidden
             | Kind::UnsupportedVersion
             | Kind::ClientTimeout
@@ -115,7 +125,9 @@ impl Kind {
             | Kind::SourceTimeout
             | Kind::BrokeOff
             | Kind::MalformedResponse
-            | Kind::NoHealthyTarget => Side::Source,
+            | Kind::NoHealthyTarget
+            | Kind::ReadUnavailable
+            | Kind::UnusableReply => Side::Source,
             Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
         }
     }
@@ -128,6 +140,7 @@ impl Kind {
             Kind::HeadTooLarge => "head-too-large",
             Kind::ContentTooLarge => "content-too-large",
             Kind::MethodNotAllowed => "method-not-allowed",
+            Kind::ReadOnly => "read-only",
             Kind::Forbidden => "forbidden",
             Kind::UnsupportedVersion => "unsupported-version",
             Kind::ClientTimeout => "client-timeout",
@@ -140,6 +153,8 @@ impl Kind {
             Kind::BrokeOff => "broke-off",
             Kind::MalformedResponse => "malformed-response",
             Kind::NoHealthyTarget => "no-healthy-target",
+            Kind::ReadUnavailable => "read-unavailable",
+            Kind::UnusableReply => "unusable-reply",
             Kind::NoRoute => "no-route",
             Kind::Loop => "loop",
             Kind::Overloaded => "overloaded",
@@ -222,7 +237,7 @@ impl Error {
     /// True when no answer came because the origin could not be reached or broke the connection off: the cases in
     /// which a stale entry may be served although nobody configured it (RFC 9111 §4.2.4).
     pub fn is_disconnection(&self) -> bool {
-        self.side() == Side::Source && self.kind != Kind::MalformedResponse
+        self.side() == Side::Source && !matches!(self.kind, Kind::MalformedResponse | Kind::UnusableReply)
     }
 }
 

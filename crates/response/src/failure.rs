@@ -2,7 +2,7 @@
 //!
 //! In: a [`message::Error`]. Out: a small JSON answer that says what failed and on which side, without secrets.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use message::{Body, Error, Kind, Response, Side};
 
@@ -13,13 +13,17 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::TargetTooLong => StatusCode::URI_TOO_LONG,
         Kind::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Kind::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::MethodNotAllowed | Kind::ReadOnly => StatusCode::METHOD_NOT_ALLOWED,
         Kind::Forbidden => StatusCode::FORBIDDEN,
         Kind::UnsupportedVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
         Kind::ClientTimeout | Kind::ClientGone => StatusCode::REQUEST_TIMEOUT,
         Kind::NoRoute => StatusCode::NOT_FOUND,
-        Kind::Resolve | Kind::Connect | Kind::BrokeOff | Kind::MalformedResponse => StatusCode::BAD_GATEWAY,
-        Kind::NoHealthyTarget | Kind::Overloaded | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::Resolve | Kind::Connect | Kind::BrokeOff | Kind::MalformedResponse | Kind::UnusableReply => {
+            StatusCode::BAD_GATEWAY
+        }
+        Kind::NoHealthyTarget | Kind::ReadUnavailable | Kind::Overloaded | Kind::Draining => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
         Kind::Loop => StatusCode::LOOP_DETECTED,
         Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -30,32 +34,48 @@ pub fn status_of(kind: Kind) -> StatusCode {
 ///
 /// The cause beneath the error (addresses, library messages) stays in the log; the client gets the sentence alone.
 pub fn failure(error: &Error) -> Response {
-    let mut response = Response::new(status_of(error.kind()));
+    let mut response = told_so(status_of(error.kind()), error.kind().word(), error.side(), told(error));
     let fields = &mut response.fields;
-    fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    fields
-        .insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(error.kind().word()));
     match error.kind() {
-        Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget => {
+        Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget | Kind::ReadUnavailable => {
             fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         Kind::MethodNotAllowed => {
             let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-            fields.insert(http::header::ALLOW, allowed);
+            fields.insert(ALLOW, allowed);
         }
+        Kind::ReadOnly => drop(fields.insert(ALLOW, HeaderValue::from_static("GET, HEAD"))),
         _ => {}
     }
-    let side = match error.side() {
+    response
+}
+
+/// The answer where a read finds nothing: no failure, but told like one. A 204 has no content; a 401 says how to do
+/// better, as it must (RFC 9110 §11.6.1).
+pub fn missing(status: StatusCode) -> Response {
+    let mut response = told_so(status, "missing", Side::Source, "there is nothing under this key");
+    if status == StatusCode::UNAUTHORIZED {
+        response.fields.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if status == StatusCode::NO_CONTENT {
+        response.fields.remove(CONTENT_TYPE);
+        response.body = Body::Empty;
+    }
+    response
+}
+
+fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str) -> Response {
+    let mut response = Response::new(status);
+    let fields = &mut response.fields;
+    fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(word));
+    let side = match side {
         Side::Client => "client",
         Side::Source => "source",
         Side::Us => "fleetfoot",
     };
-    let body = format!(
-        "{{\"error\":\"{}\",\"side\":\"{side}\",\"detail\":\"{}\"}}\n",
-        error.kind().word(),
-        escaped(told(error))
-    );
+    let body = format!("{{\"error\":\"{word}\",\"side\":\"{side}\",\"detail\":\"{}\"}}\n", escaped(detail));
     response.body = Body::Whole(body.into());
     response
 }
@@ -71,6 +91,8 @@ fn told(error: &Error) -> &str {
         Kind::BrokeOff => "the origin broke the connection off",
         Kind::MalformedResponse => "the origin's answer breaks the rules of HTTP",
         Kind::NoHealthyTarget => "no server of the origin is healthy",
+        Kind::ReadUnavailable => "what is read here cannot be asked at the moment",
+        Kind::UnusableReply => "what is stored here cannot be given as this route says",
         Kind::Overloaded => "too many requests are waiting for the origin",
         _ => error.detail(),
     }

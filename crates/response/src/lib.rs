@@ -14,6 +14,6 @@ mod stored;
 pub use client_lifetime::{ClientLifetime, split_lifetime};
 pub use decode::decoded_beginning;
 pub use encode::{encode, encoded_fields, is_worth_encoding, negotiate};
-pub use failure::{failure, status_of};
+pub use failure::{failure, missing, status_of};
 pub use saying::Saying;
 pub use stored::{conditional, from_part, from_stored, write_fresh_head};

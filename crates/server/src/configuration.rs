@@ -37,6 +37,8 @@ pub enum StartError {
     Prepare(Error),
     /// The certificate or key could not be used.
     Tls(listener::TlsError),
+    /// The file of a store could not be used.
+    Store(source::StoreError),
     /// The disk tier could not be opened.
     Disk(disk::Error),
     /// The system refused something else: threads, signals.
@@ -67,6 +69,7 @@ impl std::fmt::Display for StartError {
             }
             StartError::Prepare(error) => write!(f, "{error}"),
             StartError::Tls(error) => write!(f, "{error}"),
+            StartError::Store(error) => write!(f, "{error}"),
             StartError::Disk(error) => write!(f, "{error}"),
             StartError::System(what, error) => write!(f, "{what}: {error}"),
         }

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use admin::{Access, Admin, Check, Readiness};
-use cache::{Store, Tags};
-use disk::Disk;
+use cache::{Store, Tags, Tiers};
 use listener::{Acceptor, Gate};
 use message::Clock;
 use plan::Plan;
@@ -19,13 +18,14 @@ use tokio::task::{AbortHandle, spawn_local};
 use crate::backstage::Backstage;
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
-use crate::disk_tier;
 use crate::open_files;
 use crate::recent::Recent;
 use crate::running::Running;
 use crate::sockets::Sockets;
 use crate::sweeping::sweep;
+use crate::tiers;
 use crate::watch::Watch;
+use crate::watching;
 
 /// Told of every address as soon as it is listened on.
 pub type Announce<'a> = &'a dyn Fn(&Listening);
@@ -53,7 +53,7 @@ pub fn serve(configuration: Configuration, announce: Announce<'_>) -> Result<(),
 }
 
 /// Makes everything ready that a plan needs, without listening anywhere: certificates and keys are read, and the
-/// authorities that origins are verified with.
+/// authorities that origins are verified with, and stores.
 ///
 /// # Errors
 /// What would keep the plan from running on any machine; whether its addresses are free is not looked at.
@@ -61,7 +61,7 @@ pub fn check(plan: Plan) -> Result<(), StartError> {
     if let Some(tls) = &plan.listen.tls {
         Acceptor::load(tls).map_err(StartError::Tls)?;
     }
-    Running::new(plan, None).map_err(StartError::Prepare)?;
+    Running::new(plan, None)?;
     Ok(())
 }
 
@@ -90,7 +90,7 @@ struct Control<'a> {
     cores: Vec<Core>,
     sockets: Sockets,
     /// What lies behind the memory.
-    disk: Option<Arc<Disk>>,
+    tiers: Tiers,
     readiness: Arc<Readiness>,
     admin: Option<SocketAddr>,
     /// Who may control the cache; `None`: there is no admin port.
@@ -109,14 +109,15 @@ impl<'a> Control<'a> {
         announce: Announce<'a>,
     ) -> Result<Self, StartError> {
         let admin = plan.listen.admin;
-        let (store, disk) = disk_tier::open(&plan)?;
+        let (store, tiers) = tiers::open(&plan)?;
         let shared = Shared {
             store,
+            redis: tiers.redis.clone(),
             gate: Gate::new(),
             metrics: Metrics::new(plan.cores),
             recent: Arc::new(Recent::new(plan.cores)),
         };
-        let running = Running::new(plan, None).map_err(StartError::Prepare)?;
+        let running = Running::new(plan, None)?;
         let sockets = Sockets::default();
         let change = sockets.prepare(&running.plan.listen, running.plan.cores)?;
         let cores = (0..running.plan.cores)
@@ -130,7 +131,7 @@ impl<'a> Control<'a> {
             shared,
             cores,
             sockets,
-            disk,
+            tiers,
             readiness: Readiness::new(),
             admin,
             access: None,
@@ -173,8 +174,11 @@ impl<'a> Control<'a> {
         tie(Reading::Compressed, |store| store.counters.encoded_answers());
         let swept = Arc::clone(&self.swept);
         metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));
-        if let Some(disk) = &self.disk {
-            disk_tier::tie(disk, metrics);
+        if let Some(disk) = &self.tiers.disk {
+            tiers::tie_disk(disk, metrics);
+        }
+        if self.tiers.redis.is_some() {
+            tiers::tie_shared(&self.shared.store, metrics);
         }
         let gate = Arc::clone(&self.shared.gate);
         metrics.read_from(Reading::OpenConnections, move || gate.open() as u64);
@@ -185,6 +189,8 @@ impl<'a> Control<'a> {
         });
         let running = Arc::clone(&self.running);
         metrics.targets_from(move || health(&current(&running)));
+        let running = Arc::clone(&self.running);
+        metrics.redis_from(move || watching::figures(&current(&running)));
     }
 
     async fn start_admin(&mut self, address: SocketAddr, running: &Running) -> Result<(), StartError> {
@@ -221,14 +227,24 @@ impl<'a> Control<'a> {
     fn start_checks(&mut self, running: &Arc<Running>) {
         let sources =
             running.plan.sources.iter().zip(&running.sources).filter(|(plan, _)| plan.health.is_some());
-        self.readiness.set_checks(sources.map(|(plan, source)| {
+        let sources = sources.map(|(plan, source)| {
             let source = Arc::clone(source);
             Check::new(format!("source {}", plan.name), move || {
                 let healthy = source.health().iter().any(|(_, healthy)| *healthy);
                 if healthy { Ok(()) } else { Err("no healthy target".to_owned()) }
             })
-        }));
+        });
+        let store = Arc::clone(&self.shared.store);
+        let tier = self.tiers.redis.as_ref().map(|redis| {
+            Check::dispensable(format!("tier {}", redis.plan().name), move || tiers::missing(&store))
+        });
+        let reads = running.redis_read().map(|redis| {
+            let redis = Arc::clone(redis);
+            Check::dispensable(format!("source {}", redis.plan().name), move || watching::missing(&redis))
+        });
+        self.readiness.set_checks(sources.chain(reads).chain(tier));
         self.checks.drain(..).for_each(|check| check.abort());
+        watching::start(running, &mut self.checks);
         for source in running.sources.iter().cloned() {
             self.checks.push(spawn_local(source::check_health(source)).abort_handle());
         }
@@ -261,8 +277,8 @@ impl<'a> Control<'a> {
             _ = signals.interrupt.recv() => {}
         }
         self.shared.metrics.access_log().flush();
-        if let Some(disk) = &self.disk {
-            disk_tier::close(disk);
+        if let Some(disk) = &self.tiers.disk {
+            tiers::close(disk);
         }
     }
 
@@ -294,10 +310,13 @@ impl<'a> Control<'a> {
             tracing::warn!("`disk` changes only with a restart");
             plan.disk.clone_from(&before.plan.disk);
         }
+        if shared_tier(&plan) != shared_tier(&before.plan) {
+            tracing::warn!("the `tier` of policies changes only with a restart");
+        }
         if plan.limits.connections != before.plan.limits.connections {
             open_files::compare(plan.limits.connections);
         }
-        let running = Running::new(plan, Some(before)).map_err(StartError::Prepare)?;
+        let running = Running::new(plan, Some(before))?;
         let change = self.sockets.prepare(&running.plan.listen, self.cores.len())?;
         // From here on nothing can fail.
         if running.plan.memory != before.plan.memory {
@@ -336,6 +355,11 @@ impl<'a> Control<'a> {
             tracing::warn!("{} connections did not finish in time", self.shared.gate.open());
         }
     }
+}
+
+/// What the shared tier was opened with.
+fn shared_tier(plan: &Plan) -> Option<&plan::RedisSource> {
+    plan.tier.map(|tier| &*plan.redis[tier])
 }
 
 /// Threads end without a signal of their own; this often we look.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use admin::{Errand, Fetched};
 use cache::Store;
 use listener::{CoreContext, Counters, Gate, Kind, Listener, Settings};
+use redis_link::Link;
 use telemetry::{Metrics, Recorder};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, oneshot};
@@ -44,6 +45,8 @@ pub(crate) enum Order {
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) store: Arc<Store>,
+    /// The tier that instances share.
+    pub(crate) redis: Option<Arc<redis_link::Shared>>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) recent: Arc<Recent>,
@@ -99,9 +102,11 @@ async fn run(
     let handler = Rc::new(Handler {
         number,
         store: shared.store,
+        tier: shared.redis.map(Link::new),
         local: RefCell::new(Local::new(running, None, &identity)),
         identity,
         scratch: RefCell::default(),
+        read_scratch: RefCell::default(),
         recorder: Rc::clone(&recorder),
         recent: shared.recent,
     });

@@ -7,19 +7,23 @@
 
 mod controls;
 mod origin;
+mod read;
 mod stored;
 
 use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
-use message::{Clock, Error, Kind, Request, Result, Scheme};
+use message::{Clock, Request, Scheme};
 use plan::{CachePolicy, Plan};
 use serde::Serialize;
 use tokio::runtime::{Builder, LocalOptions};
 
 pub use controls::Control;
 pub use origin::OriginAnswer;
+pub use read::ReadAnswer;
 pub use stored::Stored;
 
+use crate::configuration::StartError;
+use crate::end::End;
 use crate::identity::Identity;
 use crate::running::{Destination, Local, Running};
 
@@ -49,6 +53,8 @@ pub struct Explanation {
     pub route: Option<String>,
     /// The source's name and targets.
     pub source: Option<String>,
+    /// What is read, where the route reads.
+    pub read: Option<ReadAnswer>,
     /// The cache policy's name; `None`: straight through.
     pub policy: Option<String>,
     /// How far the answers' own directives are obeyed: `origin`, `static` or `force`.
@@ -77,9 +83,9 @@ pub struct Explanation {
 ///
 /// # Errors
 /// When the plan's sources cannot be made ready.
-pub fn explain(plan: Plan, question: Question) -> Result<Explanation> {
+pub fn explain(plan: Plan, question: Question) -> Result<Explanation, StartError> {
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-    let runtime = runtime.map_err(|error| Error::new(Kind::Internal, "no runtime").caused_by(error))?;
+    let runtime = runtime.map_err(|error| StartError::System("no runtime", error))?;
     runtime.block_on(async {
         let store = Store::new(plan.memory);
         let running = Running::new(plan, None)?;
@@ -103,7 +109,8 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     let Some(destination) = local.running.router.find(&request.view()) else {
         return explanation.concluding("404: no route matches this method, host and path");
     };
-    explanation.destination(destination, &local.running.plan);
+    let end = &local.ends[destination.source];
+    explanation.destination(destination, end, &local.running.plan);
     if let Some(gate) = &destination.gate {
         match gate.admit(&request.view(), Clock::now()).map(Box::from) {
             Ok(target) => {
@@ -116,6 +123,15 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
                 explanation.stored = Some(false);
                 return explanation.concluding(&format!("refused with 403: {}", error.detail()));
             }
+        }
+    }
+    if let End::Read(source) = end {
+        let read = ReadAnswer::of(source, &request.view());
+        let verdict = read.verdict(&request.method);
+        let is_answered = read.missing.is_some() || destination.cache.is_none();
+        explanation.read = Some(read);
+        if is_answered {
+            return explanation.concluding(&verdict);
         }
     }
     let Some(policy) = &destination.cache else {
@@ -162,8 +178,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
         return explanation
             .concluding("not known: its content decides, and the origin was not asked without it");
     }
-    let source = &local.sources[destination.source];
-    match origin::ask(source, policy, request, shown.personal, &mut explanation).await {
+    match origin::ask(end, policy, request, shown.personal, &mut explanation).await {
         Ok(()) => explanation,
         Err(error) => {
             explanation.failed = true;
@@ -179,6 +194,7 @@ impl Explanation {
             request: telemetry::redacted(&format!("{} {scheme}://{authority}{target}", request.method)),
             route: None,
             source: None,
+            read: None,
             policy: None,
             mode: None,
             key: None,
@@ -193,13 +209,19 @@ impl Explanation {
         }
     }
 
-    fn destination(&mut self, destination: &Destination, plan: &Plan) {
-        let source = &plan.sources[destination.source];
-        let targets = source.targets.iter();
-        let targets: Vec<_> =
-            targets.map(|target| format!("{}://{}", target.scheme.as_str(), target.authority())).collect();
+    fn destination(&mut self, destination: &Destination, end: &End, plan: &Plan) {
         self.route = Some(destination.route.to_string());
-        self.source = Some(format!("{} ({})", source.name, targets.join(", ")));
+        self.source = Some(match end {
+            End::Http(_) => {
+                let source = &plan.sources[destination.source];
+                let targets = source.targets.iter();
+                let targets: Vec<_> = targets
+                    .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))
+                    .collect();
+                format!("{} ({})", source.name, targets.join(", "))
+            }
+            End::Read(source) => format!("{} ({})", destination.source_name, source.place()),
+        });
     }
 
     fn policy(&mut self, policy: &CachePolicy) {

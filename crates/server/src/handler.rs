@@ -11,9 +11,12 @@ use http::{Method, StatusCode, Version};
 use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::StatusForm;
+use redis_link::Link;
 use rules::CacheStatus;
+use source::ReadScratch;
 use telemetry::{Exchange, Recorder};
 
+use crate::end::End;
 use crate::explain::{Explanation, Question, explain_in};
 use crate::identity::{Identity, X_REQUEST_ID};
 use crate::invalidating::Invalidating;
@@ -26,11 +29,15 @@ pub(crate) struct Core {
     /// Which of them it is.
     pub(crate) number: usize,
     pub(crate) store: Arc<Store>,
+    /// This core's way to the tier that instances share.
+    pub(crate) tier: Option<Link>,
     /// Replaced by a reload.
     pub(crate) local: RefCell<Rc<Local>>,
     pub(crate) identity: Identity,
     /// What keys are made in; lent for as long as a lookup takes.
     pub(crate) scratch: RefCell<Scratch>,
+    /// The same for reads.
+    pub(crate) read_scratch: RefCell<ReadScratch>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) recent: Arc<Recent>,
 }
@@ -48,7 +55,9 @@ impl Handler for Core {
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
         let local = self.local.borrow();
         let destination = local.running.router.find(request)?;
-        let policy = destination.cache.as_ref()?;
+        let Some(policy) = &destination.cache else {
+            return self.answer_read(&local, destination, request, client, out);
+        };
         let started = Instant::now();
         let now = Clock::at(started);
         // Whom the gate refuses, the longer way tells so.
@@ -72,26 +81,8 @@ impl Handler for Core {
             lifetime.write(age, fresh_for, out);
         }
         let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
-        let duration = started.elapsed();
-        self.recorder.record(&Exchange {
-            client,
-            method: request.method,
-            scheme: request.scheme,
-            authority: request.authority,
-            target: admitted.target,
-            version: Version::HTTP_11,
-            status: entry.status(),
-            bytes: content.len() as u64,
-            duration,
-            head_time: duration,
-            source_time: None,
-            cache: Some(status),
-            error: None,
-            route: Some(&destination.route),
-            id: None,
-            user_agent: request.fields.first(&http::header::USER_AGENT),
-            referer: request.fields.first(&http::header::REFERER),
-        });
+        let outcome = (entry.status(), Some(status), content.len());
+        self.record_fresh(&admitted, client, destination, outcome, started);
         Some(content)
     }
 
@@ -177,6 +168,69 @@ impl Walked {
 }
 
 impl Core {
+    /// Answers a read from what is at hand.
+    fn answer_read(
+        &self,
+        local: &Local,
+        destination: &Destination,
+        request: &RequestView<'_>,
+        client: &Client,
+        out: &mut Vec<u8>,
+    ) -> Option<Bytes> {
+        let read = local.ends[destination.source].read()?;
+        let started = Instant::now();
+        let now = Clock::at(started);
+        // Whom the gate refuses, the longer way tells so.
+        let target = match &destination.gate {
+            Some(gate) => gate.admit(request, now).ok()?,
+            None => request.target,
+        };
+        let admitted = RequestView { target, ..*request };
+        let fresh = read.fresh(&admitted, now, &mut self.read_scratch.borrow_mut())?;
+        fresh.write_head(now, out);
+        out.extend_from_slice(b"date: ");
+        listener::write_date(out);
+        out.extend_from_slice(b"\r\n");
+        if let Some(status) = &fresh.cache {
+            local.saying(StatusForm::Field).write(status, out);
+        }
+        let content = fresh.content(request.method);
+        let outcome = (fresh.status(), fresh.cache, content.len());
+        self.record_fresh(&admitted, client, destination, outcome, started);
+        Some(content)
+    }
+
+    /// Counts and logs an answer that was at hand: its status, what the cache did, and bytes of content.
+    fn record_fresh(
+        &self,
+        request: &RequestView<'_>,
+        client: &Client,
+        destination: &Destination,
+        (status, cache, bytes): (StatusCode, Option<CacheStatus>, usize),
+        started: Instant,
+    ) {
+        let duration = started.elapsed();
+        self.recorder.record(&Exchange {
+            client,
+            method: request.method,
+            scheme: request.scheme,
+            authority: request.authority,
+            target: request.target,
+            version: Version::HTTP_11,
+            status,
+            bytes: bytes as u64,
+            duration,
+            head_time: duration,
+            source_time: None,
+            cache,
+            error: None,
+            route: Some(&destination.route),
+            id: None,
+            user_agent: request.fields.first(&http::header::USER_AGENT),
+            referer: request.fields.first(&http::header::REFERER),
+        });
+    }
+
     /// A request of our own: it needs no signature.
     pub(crate) async fn walk_ours(&self, request: Request, started: Instant) -> Walked {
         let local = Rc::clone(&self.local.borrow());
@@ -203,17 +257,29 @@ impl Core {
         local: &Local,
     ) -> Walked {
         let running = &local.running;
-        let source = &local.sources[destination.source];
+        let end = &local.ends[destination.source];
         let invalidating = Invalidating::of(&request, destination, running, &self.store);
-        let walked = match &destination.cache {
-            None => {
+        let walked = match (&destination.cache, end) {
+            (None, End::Http(source)) => {
                 let outcome = source.send(request).await;
                 let waited = Some(started.elapsed());
                 Walked { outcome, cache: None, waited, form: StatusForm::Off }
             }
-            Some(policy) => {
+            (None, End::Read(read)) => {
+                // Boxed, so that requests to origins do not carry its memory about.
+                let answered = Box::pin(read.answer(&request)).await;
+                let waited = Some(started.elapsed());
+                match answered {
+                    Ok((response, cache)) => {
+                        Walked { outcome: Ok(response), cache, waited, form: StatusForm::Field }
+                    }
+                    Err(error) => Walked { waited, ..Walked::failed(error) },
+                }
+            }
+            (Some(policy), _) => {
                 let (names, name) = (&destination.names, &destination.source_name);
-                let caching = Caching { store: &self.store, policy, names, source: name, call: source };
+                let link = self.tier.as_ref();
+                let caching = Caching { store: &self.store, policy, names, source: name, link, call: end };
                 // Boxed, so that requests that go straight through do not carry its memory about.
                 let answer = Box::pin(caching.answer(request)).await;
                 let form = policy.status_form;

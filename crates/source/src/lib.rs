@@ -1,5 +1,12 @@
-//! Where answers come from. Today: origins over HTTP. A source is a [`message::Call`] that ends one.
+//! Where answers come from: origins over HTTP, and reads of a Redis or of a store in a file. A source is a
+//! [`message::Call`] that ends one.
 
 mod http;
+mod read;
+mod redis;
+mod store;
 
 pub use http::{HttpSource, Shared, check_health};
+pub use read::{Answered, Explained, Fresh, ReadScratch, ReadSource, Reading};
+pub use redis::{Redis, RedisFigures, RedisLine};
+pub use store::{Store, StoreError};

@@ -56,13 +56,37 @@ pub enum Reading {
     DiskCorrupt,
     /// What the system refused on disk, since the start.
     DiskErrors,
+    /// Whether Redis answers: 1 or 0.
+    SharedUp,
+    /// Whether purges of other instances are heard: 1 or 0.
+    SharedHears,
+    /// Answers found in Redis, since the start.
+    SharedHits,
+    /// Answers looked for in Redis in vain, since the start.
+    SharedMisses,
+    /// Look-ups in Redis that failed or were left out, since the start.
+    SharedSkipped,
+    /// Answers written to Redis, since the start.
+    SharedWrites,
+    /// Answers not written to Redis, since the start.
+    SharedDropped,
+    /// Answers that another instance fetched while this one waited, since the start.
+    SharedWaited,
+    /// Times of waiting for another instance in vain, since the start.
+    SharedWaitedInVain,
+    /// Purges told to other instances, since the start.
+    PurgesTold,
+    /// Purges heard of other instances, since the start.
+    PurgesHeard,
+    /// Times that everything was made stale, since nobody could say what was purged.
+    Doubts,
     /// Client connections open now.
     OpenConnections,
 }
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 24] = [
+    pub const ALL: [Reading; 36] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -86,6 +110,18 @@ impl Reading {
         Reading::DiskEvicted,
         Reading::DiskCorrupt,
         Reading::DiskErrors,
+        Reading::SharedUp,
+        Reading::SharedHears,
+        Reading::SharedHits,
+        Reading::SharedMisses,
+        Reading::SharedSkipped,
+        Reading::SharedWrites,
+        Reading::SharedDropped,
+        Reading::SharedWaited,
+        Reading::SharedWaitedInVain,
+        Reading::PurgesTold,
+        Reading::PurgesHeard,
+        Reading::Doubts,
         Reading::OpenConnections,
     ];
 }
@@ -101,6 +137,46 @@ pub struct TargetHealth {
     pub healthy: bool,
 }
 
+/// What is counted of one Redis that is read from. Counts are since it was configured so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RedisFigures {
+    /// The source's name in the config.
+    pub source: String,
+    /// Whether requests are let through to it, if only as a probe.
+    pub up: bool,
+    /// Commands and pipelines that were to be sent, to its replica too.
+    pub commands: u64,
+    /// Of these, and of attempts to connect, those that failed.
+    pub failures: u64,
+    /// Commands not sent, since too many had failed.
+    pub refused: u64,
+    /// Answers held in process now.
+    pub held: u64,
+    /// Bytes they take.
+    pub held_bytes: u64,
+    /// Whether its replica is in step; `None`: none is read from.
+    pub replica_in_step: Option<bool>,
+    /// Where it is tracked.
+    pub tracked: Option<TrackedFigures>,
+}
+
+/// What is counted of the line on which a Redis tells what changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrackedFigures {
+    /// Whether it tells now.
+    pub live: bool,
+    /// Times it was connected.
+    pub lives: u64,
+    /// Keys it named.
+    pub invalidations: u64,
+    /// Times it named all.
+    pub flushes: u64,
+    /// Answers not held since a key of theirs was named while they were read.
+    pub outdated: u64,
+    /// Answers pushed out to make room.
+    pub evicted: u64,
+}
+
 /// What became of the config as often as it was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConfigLoads {
@@ -114,12 +190,24 @@ pub(crate) struct ConfigLoads {
 pub(crate) type Ask<T> = Box<dyn Fn() -> T + Send + Sync>;
 
 /// Where figures come from. Unknown ones are left out.
-#[derive(Default)]
 pub(crate) struct Owners {
     pub(crate) readings: [Option<Ask<u64>>; Reading::ALL.len()],
     pub(crate) connections: Option<Ask<Vec<(&'static str, u64)>>>,
     pub(crate) targets: Option<Ask<Vec<TargetHealth>>>,
+    pub(crate) redis: Option<Ask<Vec<RedisFigures>>>,
     pub(crate) config: ConfigLoads,
+}
+
+impl Default for Owners {
+    fn default() -> Self {
+        Owners {
+            readings: std::array::from_fn(|_| None),
+            connections: None,
+            targets: None,
+            redis: None,
+            config: ConfigLoads::default(),
+        }
+    }
 }
 
 /// See the module.

@@ -7,7 +7,7 @@ use message::{Clock, Timestamp};
 
 use crate::access_log::{AccessLog, Output};
 use crate::counts::Core;
-use crate::gauges::{Gauges, Reading, TargetHealth};
+use crate::gauges::{Gauges, Reading, RedisFigures, TargetHealth};
 use crate::purges::{PurgeKind, Purges};
 use crate::render;
 
@@ -94,6 +94,11 @@ impl Metrics {
     /// Says where to learn which targets are healthy, in place of what was said before.
     pub fn targets_from(&self, read: impl Fn() -> Vec<TargetHealth> + Send + Sync + 'static) {
         self.gauges.lock().targets = Some(Box::new(read));
+    }
+
+    /// Where the figures of each Redis that is read from come from.
+    pub fn redis_from(&self, read: impl Fn() -> Vec<RedisFigures> + Send + Sync + 'static) {
+        self.gauges.lock().redis = Some(Box::new(read));
     }
 
     /// Counts a reading of the config, at the start or later, and whether it took effect.

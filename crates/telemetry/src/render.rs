@@ -12,7 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::counter::Counter;
 use crate::counts::{CLASSES, Core, side_word};
-use crate::gauges::{Owners, Reading};
+use crate::gauges::{Owners, Reading, RedisFigures};
 use crate::histogram::{Histogram, Snapshot};
 use crate::reasons::Reason;
 use crate::{CacheResult, Errand, Metrics};
@@ -37,6 +37,7 @@ impl Collector for Metrics {
         out.forgotten(self)?;
         out.connections(&owners)?;
         out.targets(&owners)?;
+        out.redis(&owners)?;
         out.config(&owners)?;
         out.process(self)
     }
@@ -60,6 +61,9 @@ const fn bytes(name: &'static str, help: &'static str) -> Figure {
 const fn seconds(name: &'static str, help: &'static str) -> Figure {
     Figure { name, help, unit: Some(Unit::Seconds) }
 }
+
+/// Reads a figure, where there is one.
+type OfRedis = fn(&RedisFigures) -> Option<u64>;
 
 /// The encoder, with a word for each shape of figure.
 struct Out<'a>(DescriptorEncoder<'a>);
@@ -221,6 +225,69 @@ impl Out<'_> {
         Ok(())
     }
 
+    fn redis(&mut self, owners: &Owners) -> fmt::Result {
+        let all = owners.redis.as_ref().map(|read| read()).unwrap_or_default();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let gauges: [(Figure, OfRedis); 5] = [
+            (figure("redis_up", "Whether a Redis that is read from answers (1) or not (0)"), |of| {
+                Some(of.up.into())
+            }),
+            (figure("redis_held", "Answers of a Redis held in process"), |of| Some(of.held)),
+            (bytes("redis_held", "Bytes they take"), |of| Some(of.held_bytes)),
+            (
+                figure(
+                    "redis_replica_in_step",
+                    "Whether its replica is in step and read from (1) or not (0)",
+                ),
+                |of| of.replica_in_step.map(u64::from),
+            ),
+            (figure("redis_tracking", "Whether a tracked Redis tells what changes (1) or not (0)"), |of| {
+                Some(of.tracked?.live.into())
+            }),
+        ];
+        for (figure, read) in gauges {
+            let mut encoder = self.describe(&figure, MetricType::Gauge)?;
+            for (source, value) in all.iter().filter_map(|of| Some((&of.source, read(of)?))) {
+                encoder.encode_family(&[("source", source.as_str())])?.encode_gauge(&value)?;
+            }
+        }
+        let counters: [(Figure, OfRedis); 8] = [
+            (figure("redis_commands", "Commands and pipelines for a Redis that is read from"), |of| {
+                Some(of.commands)
+            }),
+            (figure("redis_failures", "Of these, and of attempts to connect, those that failed"), |of| {
+                Some(of.failures)
+            }),
+            (figure("redis_refused", "Commands not sent, since too many had failed just before"), |of| {
+                Some(of.refused)
+            }),
+            (figure("redis_tracking_lives", "Times a tracked Redis began to tell what changes"), |of| {
+                Some(of.tracked?.lives)
+            }),
+            (figure("redis_invalidations", "Keys that a tracked Redis named as changed"), |of| {
+                Some(of.tracked?.invalidations)
+            }),
+            (figure("redis_flushes", "Times a tracked Redis named all keys as changed"), |of| {
+                Some(of.tracked?.flushes)
+            }),
+            (
+                figure(
+                    "redis_outdated",
+                    "Answers not held, since a key of theirs changed while they were read",
+                ),
+                |of| Some(of.tracked?.outdated),
+            ),
+            (figure("redis_evicted", "Held answers pushed out to make room"), |of| Some(of.tracked?.evicted)),
+        ];
+        for (figure, read) in counters {
+            let of = all.iter().filter_map(|of| Some(([("source", of.source.clone())], read(of)?)));
+            self.counters(figure, of)?;
+        }
+        Ok(())
+    }
+
     fn config(&mut self, owners: &Owners) -> fmt::Result {
         let config = owners.config;
         self.counters(
@@ -315,6 +382,50 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::DiskErrors => {
             (MetricType::Counter, figure("disk_errors", "What the system refused on disk"))
         }
+        Reading::SharedUp => {
+            (MetricType::Gauge, figure("shared_up", "Whether the Redis of the shared tier answers"))
+        }
+        Reading::SharedHears => {
+            (MetricType::Gauge, figure("shared_hears", "Whether purges of other instances are heard"))
+        }
+        Reading::SharedHits => (MetricType::Counter, figure("shared_hits", "Answers found in Redis")),
+        Reading::SharedMisses => {
+            (MetricType::Counter, figure("shared_misses", "Answers looked for in Redis in vain"))
+        }
+        Reading::SharedSkipped => (
+            MetricType::Counter,
+            figure(
+                "shared_skipped",
+                "Look-ups in Redis that failed or were left out, Redis being slow or gone",
+            ),
+        ),
+        Reading::SharedWrites => (MetricType::Counter, figure("shared_writes", "Answers written to Redis")),
+        Reading::SharedDropped => (
+            MetricType::Counter,
+            figure(
+                "shared_dropped",
+                "Answers not written to Redis: too large, of too little use, or Redis slow or gone",
+            ),
+        ),
+        Reading::SharedWaited => (
+            MetricType::Counter,
+            figure("shared_waited", "Answers that another instance fetched while this one waited"),
+        ),
+        Reading::SharedWaitedInVain => (
+            MetricType::Counter,
+            figure("shared_waited_in_vain", "Times of waiting for another instance that came to nothing"),
+        ),
+        Reading::PurgesTold => (MetricType::Counter, figure("purges_told", "Purges told to other instances")),
+        Reading::PurgesHeard => {
+            (MetricType::Counter, figure("purges_heard", "Purges heard of other instances"))
+        }
+        Reading::Doubts => (
+            MetricType::Counter,
+            figure(
+                "cache_doubts",
+                "Times that everything was made stale, since nobody could say what was purged",
+            ),
+        ),
         Reading::OpenConnections => {
             (MetricType::Gauge, figure("open_connections", "Client connections open now"))
         }

@@ -27,7 +27,10 @@ fn readable(answer: &Value) -> String {
         );
     }
     let what = if answer["soft"] == true { "made stale" } else { "forgotten" };
-    let purged = format!("{what}, in force: {}", scope(&answer["purged"]));
+    let mut purged = format!("{what}, in force: {}", scope(&answer["purged"]));
+    if let Some(others) = answer["other_instances"].as_str() {
+        purged = format!("{purged}\nother instances: {others}");
+    }
     match answer["refreshing"].as_u64().unwrap_or_default() {
         0 => purged,
         several => format!("{purged}\n{} fetched again in the background", count(several, "answer")),
@@ -77,6 +80,10 @@ mod tests {
             ),
             (json!({"purged": {"tags": ["a", "b"]}, "soft": false}), "forgotten, in force: tag a, b"),
             (json!({"purged": {"everything": true}}), "forgotten, in force: everything"),
+            (
+                json!({"purged": {"host": "a"}, "other_instances": "told"}),
+                "forgotten, in force: host a\nother instances: told",
+            ),
         ] {
             assert_eq!(readable(&answer), said);
         }

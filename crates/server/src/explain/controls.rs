@@ -72,6 +72,12 @@ pub(super) fn of(look: &Look<'_>, shown: &Shown) -> Vec<Control> {
         let names: Vec<_> = policy.tags.iter().map(http::HeaderName::as_str).collect();
         add("tags", format!("read from {}, which clients do not get", names.join(", ")));
     }
+    if policy.shared {
+        add(
+            "tier",
+            "answers are shared with other instances; what they hold is not looked at here".to_owned(),
+        );
+    }
     match policy.status_form {
         StatusForm::Field => {}
         StatusForm::Word => add("cache_status", "one word, with Cache-ID".to_owned()),

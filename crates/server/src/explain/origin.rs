@@ -1,11 +1,10 @@
 //! Origin: what the origin says to a request when asked for it, and what a cache makes of that.
 
 use http::{HeaderMap, HeaderName};
-use message::{Clock, Fields, Request, Response, Result};
+use message::{Call, Clock, Fields, Request, Response, Result};
 use plan::CachePolicy;
 use rules::{Exchange, LifetimeFrom, Terms};
 use serde::Serialize;
-use source::HttpSource;
 
 use super::Explanation;
 
@@ -41,7 +40,7 @@ const DECISIVE: [&str; 11] = [
 
 /// Asks, and concludes.
 pub(super) async fn ask(
-    source: &HttpSource,
+    source: &impl Call,
     policy: &CachePolicy,
     mut request: Request,
     personal: bool,
@@ -52,7 +51,7 @@ pub(super) async fn ask(
     rules::validate::remove_conditions(&mut request.fields);
     let asked = request.head_only();
     let requested_at = Clock::now();
-    let Response { status, fields, .. } = source.send(request).await?;
+    let Response { status, fields, .. } = source.call(request).await?;
     let exchange = Exchange {
         method: &asked.method,
         request: Fields::Map(&asked.fields),

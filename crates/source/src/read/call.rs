@@ -1,0 +1,140 @@
+//! Call: a read route's source on one core: at hand ([`ReadSource::fresh`]), or by the whole way.
+
+use std::sync::Arc;
+
+use http::header::{HeaderName, IF_NONE_MATCH, RANGE};
+use http::{HeaderValue, Method};
+use message::{Call, Clock, Request, RequestView, Response, Result, Timestamp};
+use plan::RedisServer;
+use rules::CacheStatus;
+
+use super::answered::{Answered, Fresh};
+use super::asked::{Scratch, arguments};
+use super::reading::Reading;
+use crate::redis::RedisLine;
+use crate::store::Store;
+
+/// See the module. Clones share everything.
+#[derive(Clone)]
+pub struct ReadSource {
+    reading: Arc<Reading>,
+    from: From,
+}
+
+#[derive(Clone)]
+enum From {
+    Redis(RedisLine),
+    Store(Arc<Store>),
+}
+
+/// How a read would be answered, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The command as it stands in the configuration.
+    pub command: String,
+    /// What this request makes of it, or what is wrong with the request.
+    pub asked: std::result::Result<Vec<String>, String>,
+    /// Whom it asks, and how.
+    pub way: String,
+    /// Whether the answer is held now.
+    pub is_held: bool,
+}
+
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+
+impl ReadSource {
+    /// Reads of a Redis.
+    pub fn of_redis(reading: Arc<Reading>, line: RedisLine) -> Self {
+        ReadSource { reading, from: From::Redis(line) }
+    }
+
+    /// Reads of a file.
+    pub fn of_store(reading: Arc<Reading>, store: Arc<Store>) -> Self {
+        ReadSource { reading, from: From::Store(store) }
+    }
+
+    /// The answer to this request right now, without asking anybody. Where it is held, nothing is allocated as long as
+    /// `scratch` has room. Whatever is not as simple as most requests are is left to the longer way.
+    pub fn fresh(&self, request: &RequestView<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+        let condition = request.fields.first(&IF_NONE_MATCH);
+        if request.fields.has(&RANGE) {
+            return None;
+        }
+        let mut fresh = match &self.from {
+            From::Redis(line) => line.fresh(&self.reading, request, now, scratch)?,
+            From::Store(store) => store.fresh(&self.reading, request, scratch)?,
+        };
+        if let Some(condition) = condition {
+            if !fresh.rendered.is_named_by(condition) {
+                return None;
+            }
+            fresh.is_not_modified = true;
+        }
+        Some(fresh)
+    }
+
+    /// Answers; also says what had been held.
+    pub async fn answer(&self, request: &Request) -> Result<(Response, Option<CacheStatus>)> {
+        let view = request.view();
+        let mut scratch = Scratch::default();
+        arguments(&self.reading, &view, &mut scratch.arguments)?;
+        let answered = match &self.from {
+            From::Redis(line) => line.answer(&self.reading, &mut scratch).await?,
+            From::Store(store) => Answered {
+                rendered: store.answer(&self.reading, &scratch.arguments)?,
+                until: None,
+                stale: None,
+                cache: None,
+            },
+        };
+        Ok((answered.response(&view, Clock::now()), answered.cache))
+    }
+
+    /// Where it reads from, for people: addresses, or a file.
+    pub fn place(&self) -> String {
+        match &self.from {
+            From::Redis(line) => {
+                let servers = line.shared().plan().topology.servers();
+                servers.iter().map(RedisServer::address).collect::<Vec<_>>().join(", ")
+            }
+            From::Store(store) => store.plan().file.display().to_string(),
+        }
+    }
+
+    /// Says what would be done; asks nobody.
+    pub fn explain(&self, request: &RequestView<'_>) -> Explained {
+        let mut scratch = Scratch::default();
+        let request = &RequestView { method: &Method::GET, ..*request };
+        let asked = match arguments(&self.reading, request, &mut scratch.arguments) {
+            Ok(()) => Ok(scratch
+                .arguments
+                .iter()
+                .map(|value| String::from_utf8_lossy(value).into_owned())
+                .collect()),
+            Err(error) => Err(error.detail().to_owned()),
+        };
+        let (way, is_held) = match &self.from {
+            From::Redis(line) => (
+                line.shared().describe(),
+                line.fresh(&self.reading, request, Clock::now(), &mut scratch).is_some(),
+            ),
+            From::Store(store) => (store.describe(), true),
+        };
+        Explained { command: self.reading.text(), asked, way, is_held }
+    }
+}
+
+/// Behind a cache, what had been held is said as any cache before it says it (RFC 9211 §2).
+impl Call for ReadSource {
+    async fn call(&self, request: Request) -> Result<Response> {
+        let (mut response, status) = self.answer(&request).await?;
+        if let Some(status) = status {
+            let mut text = Vec::with_capacity(64);
+            status.write(&mut text);
+            let value = HeaderValue::from_bytes(&text)
+                .expect("tokens, digits and separators are a valid field value");
+            response.fields.append(CACHE_STATUS, value);
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,182 @@
+//! Line: one Redis as one core reads from it. In: a read and its arguments. Out: an answer: held, asked for, or what
+//! was so lately where Redis is gone.
+//!
+//! ```text
+//! tracked:  held ──► answer            miss ─► ticket ─► ask ─► insert ─► answer
+//! replica:  in step ─► replica ─┐                  └─ gone ─► held, stale
+//! central: ─────────────────────┴─► ask ─► answer  └─ gone ─► remembered, or the replica as it was
+//! ```
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use message::{Clock, Error, Kind, RequestView, Result, Timestamp};
+use plan::Topology;
+use redis_link::Link;
+use rules::{CacheStatus, Fwd};
+use tracked::Inserted;
+
+use super::ask::{Outcome, ask};
+use super::held::Held;
+use super::kept::Kept;
+use super::shared::{Mode, Redis};
+use crate::read::{Answered, Fresh, Reading, Scratch, arguments};
+
+/// See the module. Clones share the connections.
+#[derive(Clone)]
+pub struct RedisLine {
+    shared: Arc<Redis>,
+    /// With the life of the tracking line in which it was made: see [`RedisLine::primary`].
+    primary: Rc<RefCell<(u64, Link)>>,
+    replica: Option<Link>,
+}
+
+impl RedisLine {
+    /// One core's way to it. Nothing is connected before the first read.
+    pub fn new(shared: Arc<Redis>) -> Self {
+        let primary = Rc::new(RefCell::new((0, Link::new(Arc::clone(&shared.primary)))));
+        let replica = match &shared.mode {
+            Mode::Replica { replica, .. } => Some(Link::new(Arc::clone(replica))),
+            Mode::Central | Mode::Tracked(_) => None,
+        };
+        RedisLine { shared, primary, replica }
+    }
+
+    /// What it shares with those of other cores.
+    pub fn shared(&self) -> &Arc<Redis> {
+        &self.shared
+    }
+
+    /// What is held for a request, whose arguments and key `scratch` has afterwards.
+    pub(crate) fn fresh(
+        &self,
+        reading: &Reading,
+        request: &RequestView<'_>,
+        now: Timestamp,
+        scratch: &mut Scratch,
+    ) -> Option<Fresh> {
+        let Mode::Tracked(held) = &self.shared.mode else { return None };
+        arguments(reading, request, &mut scratch.arguments).ok()?;
+        reading.key(&scratch.arguments, &mut scratch.key);
+        let kept = held.get(&scratch.key, now)?;
+        let cache = Some(hit(&kept, now));
+        Some(Fresh { rendered: kept.rendered, until: kept.until, is_not_modified: false, cache })
+    }
+
+    /// Answers. `scratch` has the arguments.
+    pub(crate) async fn answer(&self, reading: &Reading, scratch: &mut Scratch) -> Result<Answered> {
+        reading.key(&scratch.arguments, &mut scratch.key);
+        match &self.shared.mode {
+            Mode::Tracked(held) if reading.keys(&scratch.arguments).all(|key| held.covers(key)) => {
+                self.tracked(held, reading, scratch).await
+            }
+            // Redis does not tell about it, or nobody listens: nothing is held.
+            Mode::Central | Mode::Replica { .. } | Mode::Tracked(_) => self.asked(reading, scratch).await,
+        }
+    }
+
+    async fn tracked(&self, held: &Held, reading: &Reading, scratch: &Scratch) -> Result<Answered> {
+        let now = Clock::now();
+        if let Some(kept) = held.get(&scratch.key, now) {
+            let cache = Some(hit(&kept, now));
+            return Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache });
+        }
+        let ticket = held.begin(reading.keys(&scratch.arguments));
+        match ask(&self.primary(), reading, &scratch.arguments).await {
+            Outcome::Found(kept) => {
+                let stored = held.insert(ticket, &scratch.key, kept.clone());
+                let status = CacheStatus::forward(Fwd::UriMiss);
+                let cache = match stored {
+                    Inserted::Kept => CacheStatus { stored: true, ..status },
+                    Inserted::Outdated => status.because("changed-meanwhile"),
+                    Inserted::NotLive => CacheStatus::forward(Fwd::Bypass).because("not-told"),
+                    Inserted::TooLarge => status.because("too-large"),
+                };
+                Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: Some(cache) })
+            }
+            Outcome::Unusable(error) => Err(error),
+            Outcome::Gone(error) => match held.stale(&scratch.key, Clock::now()) {
+                Some((kept, age)) => Ok(stands_in(kept, age)),
+                None => Err(self.unavailable(error)),
+            },
+        }
+    }
+
+    async fn asked(&self, reading: &Reading, scratch: &Scratch) -> Result<Answered> {
+        let in_step = match &self.shared.mode {
+            Mode::Replica { standing, .. } => {
+                self.replica.as_ref().filter(|_| standing.is_in_step(Clock::now()))
+            }
+            Mode::Central | Mode::Tracked(_) => None,
+        };
+        let mut outcome = match in_step {
+            Some(replica) => ask(replica, reading, &scratch.arguments).await,
+            None => ask(&self.primary(), reading, &scratch.arguments).await,
+        };
+        if in_step.is_some() && matches!(outcome, Outcome::Gone(_)) {
+            outcome = ask(&self.primary(), reading, &scratch.arguments).await;
+        }
+        match outcome {
+            Outcome::Found(kept) => {
+                if let Some(remembered) = &self.shared.remembered {
+                    remembered.put(&scratch.key, kept.clone());
+                }
+                Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
+            }
+            Outcome::Unusable(error) => Err(error),
+            Outcome::Gone(error) => {
+                self.without(reading, scratch).await.ok_or_else(|| self.unavailable(error))
+            }
+        }
+    }
+
+    /// What stands in for a Redis that is gone: the replica as it was, or what was read last, whichever is younger.
+    async fn without(&self, reading: &Reading, scratch: &Scratch) -> Option<Answered> {
+        let now = Clock::now();
+        let remembered =
+            self.shared.remembered.as_ref().and_then(|remembered| remembered.get(&scratch.key, now));
+        if let (Mode::Replica { standing, .. }, Some(replica)) = (&self.shared.mode, &self.replica)
+            && let Some(age) = standing.stands_in(now, self.shared.plan.max_stale)
+            && remembered.as_ref().is_none_or(|(_, other)| age < *other)
+            && let Outcome::Found(kept) = ask(replica, reading, &scratch.arguments).await
+        {
+            return Some(stands_in(kept, age));
+        }
+        remembered.map(|(kept, age)| stands_in(kept, age))
+    }
+
+    /// The way to the server, made anew with each life of the tracking line where Sentinels say who the master is: what
+    /// is read must come from whoever tells when it changes.
+    fn primary(&self) -> Link {
+        let mut primary = self.primary.borrow_mut();
+        if let (Mode::Tracked(held), Topology::Sentinel { .. }) =
+            (&self.shared.mode, &self.shared.plan.topology)
+            && primary.0 != held.life()
+        {
+            *primary = (held.life(), Link::new(Arc::clone(&self.shared.primary)));
+        }
+        primary.1.clone()
+    }
+
+    fn unavailable(&self, error: Error) -> Error {
+        // The log has details only, and the reason is what whoever reads it looks for.
+        Error::new(
+            Kind::ReadUnavailable,
+            format!("source {} cannot be asked: {error}", self.shared.plan.name),
+        )
+    }
+}
+
+fn hit(kept: &Kept, now: Timestamp) -> CacheStatus {
+    let ttl = kept.until.map(|until| i64::try_from(until.since(now).as_secs()).unwrap_or(i64::MAX));
+    CacheStatus { hit: true, ttl, ..CacheStatus::default() }
+}
+
+fn stands_in(kept: Kept, age: std::time::Duration) -> Answered {
+    // A second too many rather than none: it is stale from the first moment on.
+    let seconds = i64::try_from(age.as_secs()).unwrap_or(i64::MAX).saturating_add(1);
+    let cache =
+        CacheStatus { hit: true, ttl: Some(-seconds), ..CacheStatus::default() }.because("redis-gone");
+    Answered { rendered: kept.rendered, until: kept.until, stale: Some(age), cache: Some(cache) }
+}

@@ -1,0 +1,72 @@
+//! What a request holds stays one value of the command.
+
+use super::support::{reading, tell};
+
+const QUERY: &str = r#"match: GET /get, read: { redis: "GET ${query.key}", as: text }"#;
+
+/// Every byte that means something to Redis, to a shell or to a line.
+const STRANGE: [(&str, &str); 8] = [
+    ("a%20b", "a b"),
+    ("a%0D%0AFLUSHALL%0D%0A", "a\r\nFLUSHALL\r\n"),
+    ("%22a%22", "\"a\""),
+    ("*", "*"),
+    ("$3%0d%0aabc", "$3\r\nabc"),
+    ("%7Ba%7D", "{a}"),
+    ("%00", "\0"),
+    ("a'%3B--", "a';--"),
+];
+
+#[test]
+fn a_key_is_a_key_whatever_it_holds() {
+    for mode in ["mode: central", "mode: tracked"] {
+        let (redis, fleetfoot) = reading(mode, &[QUERY]);
+        tell(&redis, &["SET", "kept", "x"]);
+        for (_, key) in STRANGE {
+            tell(&redis, &["SET", key, &format!("value of {key:?}")]);
+        }
+        for (sent, key) in STRANGE {
+            for _ in 0..2 {
+                let answer = fleetfoot.get(&format!("/get?key={sent}"));
+                assert_eq!((answer.status, answer.text()), (200, format!("value of {key:?}")), "{sent}");
+            }
+            assert_eq!(fleetfoot.get(&format!("/get?key={sent}x")).status, 404);
+        }
+        assert_eq!(fleetfoot.get("/get?key=kept").text(), "x");
+    }
+}
+
+#[test]
+fn a_repeated_parameter_is_as_many_keys() {
+    let route = r#"match: GET /many, read: { redis: "MGET ${query.all('key')}" }"#;
+    let (redis, fleetfoot) = reading("mode: tracked", &[route]);
+    tell(&redis, &["MSET", "a", "1", "b c", "2", "", "3"]);
+    let text = |target: &str| fleetfoot.get(target).text();
+    assert_eq!(text("/many?key=a&x=9&key=b+c&key=&key=none"), "[1,2,3,null]");
+    assert_eq!(text("/many?key=a&key=b%20c"), "[1,2]");
+    assert_eq!(text("/many?key=a%26key%3Db+c"), "[null]");
+}
+
+#[test]
+fn what_is_missing_or_too_much_is_the_requests_fault() {
+    let (redis, fleetfoot) = reading(
+        "mode: central",
+        &[
+            r#"match: GET /one, read: { redis: "GET a:${query.id}" }"#,
+            r#"match: GET /many, read: { redis: "MGET ${query.all('id')}" }"#,
+            r#"match: GET /page, read: { redis: "LRANGE list ${query.from} 9" }"#,
+            r#"match: GET /scores, read: { redis: "ZRANGE z ${query.from} +inf BYSCORE" }"#,
+        ],
+    );
+    let refused = |target: &str, detail: &str| {
+        let answer = fleetfoot.get(target);
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert!(answer.text().contains(detail), "{}", answer.text());
+    };
+    refused("/one", "the parameter `id` is missing");
+    refused("/many?x=1", "the parameter `id` is missing");
+    refused(&format!("/many?{}", "id=1&".repeat(1001)), "more than 1000 values");
+    refused("/page?from=first", "LRANGE counts in whole numbers");
+    refused("/scores?from=low", "ZRANGE goes by scores here");
+    assert_eq!(redis.info("cmdstat_lrange"), "", "none of these reached Redis");
+    assert_eq!(redis.info("cmdstat_mget"), "");
+}
