@@ -23,10 +23,14 @@ pub(crate) struct Options {
     /// Rounds; the figures are their medians.
     #[arg(long, global = true, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=50))]
     pub(crate) rounds: u64,
+    /// Less of everything, to see whether it works: such figures are not for keeping.
+    #[arg(long, global = true)]
+    pub(crate) quick: bool,
     /// Connections of the load.
     #[arg(long, global = true, default_value_t = 64)]
     pub(crate) connections: usize,
-    /// Only these servers or rows (`nginx`, `hit-1k`); may be repeated. The bare loop is always there.
+    /// Only these servers or rows (`nginx`, `hit-1k`); may be repeated. The bare loop is always there. For reads: the
+    /// ways of reading.
     #[arg(long, global = true, visible_alias = "row", value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Print the report as JSON.

@@ -70,10 +70,19 @@ impl HttpClient {
 
     /// Posts JSON; gives the answer, whatever its status.
     pub(crate) fn post(&mut self, target: &str, json: &serde_json::Value) -> Result<Answer> {
+        self.write("POST", target, json)
+    }
+
+    /// Puts JSON; gives the answer, whatever its status.
+    pub(crate) fn put(&mut self, target: &str, json: &serde_json::Value) -> Result<Answer> {
+        self.write("PUT", target, json)
+    }
+
+    fn write(&mut self, method: &str, target: &str, json: &serde_json::Value) -> Result<Answer> {
         let content = json.to_string();
         let length = content.len().to_string();
         let fields = [("Content-Type", "application/json"), ("Content-Length", &length)];
-        self.send_one("POST", target, &fields, &content)?;
+        self.send_one(method, target, &fields, &content)?;
         self.receive_answer()
     }
 

@@ -1,5 +1,6 @@
 //! The benchmarks: one command that measures fleetfoot beside a bare epoll loop and whichever of nginx, HAProxy and
 //! Varnish are installed, on this machine, in one go; and the scenarios that the README's promises come from.
+//! `visitors` and `reads` need a redis-server.
 //!
 //! ```text
 //! cargo run --release -p benchsuite                      the comparison
@@ -7,11 +8,14 @@
 //! cargo run --release -p benchsuite -- stampede          one scenario
 //! cargo run --release -p benchsuite -- controls          hits with every control configured, beside plain ones
 //! cargo run --release -p benchsuite -- purge             a tag on 100,000 of a million entries
+//! cargo run --release -p benchsuite -- visitors          50 users on an API whose database is overloaded
+//! cargo run --release -p benchsuite -- reads             reads of a Redis: central, replica, tracked, and bare
 //! cargo run --release -p benchsuite -- all               the comparison and all scenarios
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose output is its purpose")]
 
 mod compare;
+mod demo_api;
 mod epoll_server;
 mod failure;
 mod figures;
@@ -21,6 +25,8 @@ mod load_generator;
 mod machine;
 mod paced;
 mod process;
+mod reader;
+mod redis_server;
 mod report;
 mod row;
 mod scenario;
@@ -36,7 +42,7 @@ use crate::compare::Options;
 use crate::epoll_server::Role;
 use crate::failure::Result;
 use crate::report::Report;
-use crate::scenario::{Outcome, controls, disk, idle, million, purge, seed000, stampede};
+use crate::scenario::{Outcome, controls, disk, idle, million, purge, reads, seed000, stampede, visitors};
 
 /// Measures fleetfoot beside its rivals.
 #[derive(Parser)]
@@ -66,6 +72,10 @@ enum Command {
     Purge,
     /// What is left after a restart, and what hits from disk cost; for a fleetfoot with the feature `disk`.
     Disk,
+    /// 50 users with pauses on an API whose database is overloaded, without and with fleetfoot.
+    Visitors,
+    /// What a read of a Redis costs: central, with a replica nearby, tracked, and bare; and a million tracked keys.
+    Reads,
     /// The comparison and all scenarios.
     All,
     /// The epoll loop itself; started by the suite.
@@ -75,6 +85,17 @@ enum Command {
         role: Role,
         #[arg(long)]
         listen: SocketAddr,
+    },
+    /// The bare reader of a Redis; started by the suite.
+    #[command(hide = true)]
+    ServeReads {
+        #[arg(long)]
+        listen: SocketAddr,
+        #[arg(long)]
+        redis: SocketAddr,
+        /// A connection to Redis for each client instead of one for all.
+        #[arg(long)]
+        pooled: bool,
     },
     /// The load generator of the workspace, where there is no wrk; started by the suite.
     #[command(hide = true)]
@@ -97,6 +118,7 @@ fn main() -> ExitCode {
     process::allow_many_files();
     let result = match line.command.unwrap_or(Command::Hits) {
         Command::Serve { role, listen } => epoll_server::serve(role, listen),
+        Command::ServeReads { listen, redis, pooled } => reader::serve(listen, redis, pooled),
         Command::Load { address, targets, fields, connections, seconds } => {
             load_generator::run_here(address, &targets, &fields, connections, seconds)
         }
@@ -121,7 +143,7 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         _ => Report::new(&[], options, Vec::new()),
     };
     let all = matches!(wanted, Command::All);
-    let scenarios: [(bool, &str, &Scenario<'_>); 7] = [
+    let scenarios: [(bool, &str, &Scenario<'_>); 9] = [
         (matches!(wanted, Command::Seed000), "seed000", &|| seed000(options.seconds)),
         (matches!(wanted, Command::Stampede), "stampede", &stampede),
         (matches!(wanted, Command::Idle), "idle", &idle),
@@ -129,6 +151,8 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         (matches!(wanted, Command::Controls), "controls", &|| controls(options)),
         (matches!(wanted, Command::Purge), "purge", &purge),
         (matches!(wanted, Command::Disk), "disk", &disk),
+        (matches!(wanted, Command::Visitors), "visitors", &|| visitors(options)),
+        (matches!(wanted, Command::Reads), "reads", &|| reads(options)),
     ];
     for (_, name, scenario) in scenarios.into_iter().filter(|(chosen, ..)| *chosen || all) {
         interruption::check()?;

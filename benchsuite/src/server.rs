@@ -15,7 +15,7 @@ use crate::process::{LOAD_CORE, Process, SERVER_CORE, pause, wait_until};
 /// How somebody is started: `Setup { memory: "2GiB", ..Setup::of(kind, origin) }.start()`.
 pub(crate) struct Setup<'a> {
     pub(crate) kind: Kind,
-    /// In front of this origin.
+    /// In front of this origin; the Redis of a reader.
     pub(crate) origin: SocketAddr,
     /// fleetfoot's config, with places for addresses.
     pub(crate) config: &'a str,
@@ -35,6 +35,10 @@ pub(crate) enum Kind {
     Nginx,
     HaProxy,
     Varnish,
+    /// In front of a Redis, and so no part of the comparison.
+    Reader,
+    /// The same with a connection to Redis for each client.
+    PooledReader,
 }
 
 /// A running one.
@@ -49,7 +53,7 @@ pub(crate) struct Server {
 }
 
 impl Kind {
-    /// In the order of the report.
+    /// Those of the comparison, in the order of the report.
     pub(crate) const ALL: [Kind; 5] =
         [Kind::Bare, Kind::Fleetfoot, Kind::Nginx, Kind::HaProxy, Kind::Varnish];
 
@@ -60,13 +64,15 @@ impl Kind {
             Kind::Nginx => "nginx",
             Kind::HaProxy => "haproxy",
             Kind::Varnish => "varnish",
+            Kind::Reader => "reader",
+            Kind::PooledReader => "pooled reader",
         }
     }
 
     /// Where it is installed, if it is.
     pub(crate) fn program(self) -> Option<PathBuf> {
         match self {
-            Kind::Bare => std::env::current_exe().ok(),
+            Kind::Bare | Kind::Reader | Kind::PooledReader => std::env::current_exe().ok(),
             Kind::Fleetfoot => fleetfoot_program(),
             Kind::Nginx => installed("nginx"),
             Kind::HaProxy => installed("haproxy"),
@@ -77,6 +83,7 @@ impl Kind {
     fn version(self, program: &Path) -> String {
         let arguments: &[&str] = match self {
             Kind::Bare => return "epoll loop of this suite".to_owned(),
+            Kind::Reader | Kind::PooledReader => return "hyper and redis-rs, in this suite".to_owned(),
             Kind::Fleetfoot => &["--version"],
             Kind::Nginx | Kind::HaProxy => &["-v"],
             Kind::Varnish => &["-V"],
@@ -195,6 +202,12 @@ impl Setting<'_> {
         match kind {
             Kind::Bare => {
                 let arguments = ["serve", "--role", "bare", "--listen", &address];
+                Process::start(*SERVER_CORE, &program, &arguments, log)
+            }
+            Kind::Reader | Kind::PooledReader => {
+                let redis = self.origin.to_string();
+                let mut arguments = vec!["serve-reads", "--listen", &address, "--redis", &redis];
+                arguments.extend((kind == Kind::PooledReader).then_some("--pooled"));
                 Process::start(*SERVER_CORE, &program, &arguments, log)
             }
             Kind::Fleetfoot => {

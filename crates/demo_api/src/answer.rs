@@ -1,4 +1,4 @@
-//! Answer: what every endpoint gives back. JSON, with a `Cache-Control` that says what may be done with it.
+//! Answer: what every endpoint gives back. JSON, mostly with a `Cache-Control` that says what may be done with it.
 
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -32,6 +32,11 @@ pub(crate) fn ok_for_five_seconds() -> Response {
 pub(crate) fn tagged(tagged: Tagged) -> Response {
     let tags = tagged.tags.map(|tags| [(CACHE_TAG, tags)]);
     (ONE_MINUTE, [(CONTENT_TYPE, "application/json")], tags, tagged.content).into_response()
+}
+
+/// This JSON, and not a word about what may be done with it, as most APIs have it.
+pub(crate) fn silent(content: String) -> Response {
+    ([(CONTENT_TYPE, "application/json")], content).into_response()
 }
 
 /// Any JSON, not to be stored.

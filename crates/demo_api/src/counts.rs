@@ -20,6 +20,14 @@ pub enum Endpoint {
     Error,
     /// `/tagged`
     Tagged,
+    /// `/games`
+    Games,
+    /// `/games/{id}`
+    Game,
+    /// `PUT /games/{id}`
+    GameChange,
+    /// `/leagues/{id}`
+    League,
     /// `/healthz`
     Health,
     /// Every path and method that is none of the others.
@@ -28,13 +36,17 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Endpoint; 8] = [
+    pub const ALL: [Endpoint; 12] = [
         Endpoint::Root,
         Endpoint::Cache,
         Endpoint::Timeout,
         Endpoint::SimulateCpu,
         Endpoint::Error,
         Endpoint::Tagged,
+        Endpoint::Games,
+        Endpoint::Game,
+        Endpoint::GameChange,
+        Endpoint::League,
         Endpoint::Health,
         Endpoint::Other,
     ];
@@ -48,6 +60,10 @@ impl Endpoint {
             Endpoint::SimulateCpu => "/simulate-cpu",
             Endpoint::Error => "/error/{status}",
             Endpoint::Tagged => "/tagged",
+            Endpoint::Games => "/games",
+            Endpoint::Game => "/games/{id}",
+            Endpoint::GameChange => "PUT /games/{id}",
+            Endpoint::League => "/leagues/{id}",
             Endpoint::Health => "/healthz",
             Endpoint::Other => "other",
         }

@@ -5,19 +5,27 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::extract::rejection::QueryRejection;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Deserialize;
+use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::database::Database;
+use crate::scorebook::Scorebook;
 use crate::tagged::Wanted;
 use crate::{Counts, Endpoint, answer, span};
 
 /// What the seed's API takes for its pretended database call.
 const DATABASE_CALL: Duration = Duration::from_millis(200);
+/// What the queries of `/games`, of one game and of a league take, waiting aside.
+const GAMES_QUERY: Duration = Duration::from_millis(150);
+const GAME_QUERY: Duration = Duration::from_millis(80);
+const LEAGUE_QUERY: Duration = Duration::from_millis(250);
 /// The longest `/timeout`.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// The longest `/simulate-cpu`.
@@ -28,6 +36,8 @@ pub(crate) struct Api {
     counts: Counts,
     /// One permit a core: more work at once would only be slower, and fill the pool of blocking threads.
     cores: Arc<Semaphore>,
+    database: Database,
+    scorebook: Scorebook,
 }
 
 #[derive(Deserialize)]
@@ -47,11 +57,19 @@ pub(crate) fn router(counts: Counts) -> Router {
         .route("/simulate-cpu", get(simulate_cpu))
         .route("/error/{status}", get(error))
         .route("/tagged", get(tagged))
+        .route("/games", get(games))
+        .route("/games/{id}", get(game).put(change_game))
+        .route("/leagues/{id}", get(league))
         .route("/healthz", get(health))
         .route("/stats", get(stats))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(Api { counts, cores: Arc::new(Semaphore::new(cores)) })
+        .with_state(Api {
+            counts,
+            cores: Arc::new(Semaphore::new(cores)),
+            database: Database::new(),
+            scorebook: Scorebook::new(),
+        })
 }
 
 async fn root(State(api): State<Api>) -> Response {
@@ -110,6 +128,39 @@ async fn tagged(State(api): State<Api>, query: Result<Query<Wanted>, QueryReject
     }
 }
 
+async fn games(State(api): State<Api>) -> Response {
+    api.counts.add(Endpoint::Games);
+    answer::silent(api.database.query(GAMES_QUERY, || api.scorebook.games()).await)
+}
+
+async fn game(State(api): State<Api>, Path(id): Path<String>) -> Response {
+    api.counts.add(Endpoint::Game);
+    found(api.database.query(GAME_QUERY, || api.scorebook.game(number(&id)?)).await)
+}
+
+/// Content is read and not looked at: whatever is sent, the game gets another version.
+async fn change_game(
+    State(api): State<Api>,
+    Path(id): Path<String>,
+    content: Result<Bytes, BytesRejection>,
+) -> Response {
+    api.counts.add(Endpoint::GameChange);
+    if let Err(rejection) = content {
+        return answer::refusal(rejection.status(), &rejection.body_text());
+    }
+    // In force when the query is over.
+    api.database.query(GAME_QUERY, || ()).await;
+    match number(&id).and_then(|id| api.scorebook.change(id)) {
+        Some(version) => answer::value(json!({"version": version})),
+        None => found(None),
+    }
+}
+
+async fn league(State(api): State<Api>, Path(id): Path<String>) -> Response {
+    api.counts.add(Endpoint::League);
+    found(api.database.query(LEAGUE_QUERY, || api.scorebook.league(number(&id)?)).await)
+}
+
 async fn health(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Health);
     answer::ok()
@@ -126,13 +177,29 @@ async fn not_found(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Other);
     answer::refusal(
         StatusCode::NOT_FOUND,
-        "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /tagged?tags=&size=, /healthz and /stats",
+        "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /tagged?tags=&size=, /games, \
+         /games/{id}, /leagues/{id}, /healthz and /stats",
     )
 }
 
 async fn method_not_allowed(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Other);
-    answer::refusal(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here")
+    answer::refusal(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "only GET and HEAD are answered here, and PUT /games/{id}",
+    )
+}
+
+/// `None` where it is no number, which no game or league has.
+fn number(id: &str) -> Option<u64> {
+    id.parse().ok()
+}
+
+fn found(content: Option<String>) -> Response {
+    content.map_or_else(
+        || answer::refusal(StatusCode::NOT_FOUND, "games are numbered from 1 to 1200, leagues from 1 to 24"),
+        answer::silent,
+    )
 }
 
 fn read_span(query: SpanQuery, longest: Duration) -> Result<Duration, String> {

@@ -121,6 +121,52 @@ async fn tags_and_sizes_are_those_asked_for() {
     assert!(!answer.contains("cache-tag"), "{answer}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn games_and_leagues_say_nothing_of_caching() {
+    let api = start();
+    for (path, content) in [
+        ("/games", r#"[{"id":1,"version":1,"#),
+        ("/games/7", r#"{"id":7,"version":1,"#),
+        ("/leagues/3", r#"{"id":3,"games":[{"#),
+    ] {
+        let (answer, took) = ask(api.address, &format!("GET {path}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains(content), "{path}");
+        let head = answer.split_once("\r\n\r\n").unwrap().0;
+        assert!(!head.contains("cache-control") && !head.contains("set-cookie"), "{head}");
+        assert!(took >= Duration::from_millis(40), "{path}: {took:?}");
+    }
+    for path in ["/games/0", "/games/1201", "/games/x", "/leagues/25"] {
+        assert!(ask(api.address, &format!("GET {path}")).await.0.starts_with("HTTP/1.1 404 "), "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_game_is_seen_by_whoever_asks_next() {
+    let api = start();
+    let (answer, _) = ask(api.address, "PUT /games/7").await;
+    assert_answer(&answer, 200, "no-store", r#"{"version":2}"#);
+    for path in ["/games", "/games/7", "/leagues/8"] {
+        let (answer, _) = ask(api.address, &format!("GET {path}")).await;
+        assert!(answer.contains(r#""id":7,"version":2,"#), "{path}");
+    }
+    assert!(ask(api.address, "PUT /games/0").await.0.starts_with("HTTP/1.1 404 "));
+    assert_eq!((api.counts.of(Endpoint::GameChange), api.counts.of(Endpoint::Game)), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_waits_for_the_database() {
+    let api = start();
+    let asking: Vec<_> = (0..50).map(|_| tokio::spawn(ask(api.address, "GET /leagues/3"))).collect();
+    let mut longest = Duration::ZERO;
+    for task in asking {
+        longest = longest.max(task.await.unwrap().1);
+    }
+    // 50 queries of 250 ms over two connections.
+    assert!(longest >= Duration::from_secs(5), "{longest:?}");
+    let (_, alone) = ask(api.address, "GET /leagues/3").await;
+    assert!(alone < Duration::from_secs(1), "{alone:?}");
+}
+
 #[tokio::test]
 async fn bad_parameters_are_explained() {
     let api = start();

@@ -30,6 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 pub(crate) struct Client<'a> {
     worker: &'a Worker,
     target: &'a Target,
+    number: usize,
     /// Which of the target's requests is next.
     next: usize,
     connection: Option<TcpStream>,
@@ -40,13 +41,17 @@ pub(crate) struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// The client of this number. Neighbours ask different hosts, and those of one host begin spread over its list.
+    /// The client of this number. Neighbours ask different hosts, and those of one host begin spread over its list;
+    /// users, who pause, begin at its beginning.
     pub(crate) fn new(worker: &'a Worker, targets: &'a [Target], number: usize) -> Self {
         let target = &targets[number % targets.len()];
+        let spread =
+            number / targets.len() * target.requests.len() / worker.connections.div_ceil(targets.len());
         Client {
             worker,
             target,
-            next: number / targets.len() * target.requests.len() / worker.connections.div_ceil(targets.len()),
+            number,
+            next: if worker.think.is_some() { 0 } else { spread },
             connection: None,
             connected: false,
             inbox: Inbox::new(),
@@ -58,6 +63,7 @@ impl<'a> Client<'a> {
     pub(crate) async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         let mut now = Instant::now();
+        let mut walks = 0;
         while let Some(ticket) = self.worker.admit(now) {
             let started = now;
             let request = self.target.requests.get(self.next);
@@ -75,12 +81,18 @@ impl<'a> Client<'a> {
                 }
                 Err(failure) => {
                     if ticket.measured {
-                        self.worker.tally.borrow_mut().failure(failure, received);
+                        self.worker.tally.borrow_mut().failure(failure, started, received);
                     }
                     sleep_until((now + pause).min(self.worker.schedule.end).into()).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     now = Instant::now();
                 }
+            }
+            if let Some(think) = self.worker.think.filter(|_| self.next == 0) {
+                let thought = now + think.pause(self.number, walks);
+                sleep_until(thought.min(self.worker.schedule.end).into()).await;
+                walks += 1;
+                now = Instant::now();
             }
         }
     }

@@ -82,16 +82,30 @@ impl Comparison<'_> {
 
 /// Any number of reports, one row each.
 pub fn table<'a>(reports: impl IntoIterator<Item = &'a Report>) -> String {
-    let mut table =
-        new_table(["", "requests/s", "mean", "p50", "p90", "p99", "max", "received/s", "errors", "not 2xx"]);
+    let mut table = new_table([
+        "",
+        "requests/s",
+        "mean",
+        "min",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "max",
+        "received/s",
+        "errors",
+        "not 2xx",
+    ]);
     for report in reports {
         let seconds = report.duration.as_secs_f64().max(f64::EPSILON);
         table.add_row([
             report.name.clone(),
             rate(report.rps),
             span(report.latency.mean),
+            span(report.latency.min),
             span(report.latency.p50),
             span(report.latency.p90),
+            span(report.latency.p95),
             span(report.latency.p99),
             span(report.latency.max),
             bytes(report.bytes as f64 / seconds),
@@ -126,7 +140,15 @@ mod tests {
             duration: Duration::from_secs(5),
             bytes: 5_000_000,
             rps,
-            latency: Latency { mean: latency, p50: latency, p90: latency, p99: latency, max: latency },
+            latency: Latency {
+                mean: latency,
+                min: latency,
+                p50: latency,
+                p90: latency,
+                p95: latency,
+                p99: latency,
+                max: latency,
+            },
             ..Report::default()
         }
     }

@@ -34,6 +34,25 @@ pub struct Report {
     pub rps: f64,
     /// From wanting to send a request, connecting included where that was needed, to the answer's last byte.
     pub latency: Latency,
+    /// Each second of it, by when requests were sent.
+    pub timeline: Vec<Second>,
+}
+
+/// What was sent in one second, and what became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Second {
+    /// Seconds since the warm-up was over.
+    pub at: u64,
+    /// Whole answers, of any status.
+    pub requests: u64,
+    /// Requests without a whole answer, and answers that are not 2xx.
+    pub failed: u64,
+    /// All but one in twenty were faster; to two digits. In JSON `p95_ms`.
+    #[serde(rename = "p95_ms", serialize_with = "milliseconds")]
+    pub p95: Duration,
+    /// The slowest, to two digits. In JSON `max_ms`.
+    #[serde(rename = "max_ms", serialize_with = "milliseconds")]
+    pub max: Duration,
 }
 
 /// Requests without a whole answer, by what went wrong.
@@ -62,12 +81,18 @@ pub struct Latency {
     /// The average.
     #[serde(rename = "mean_ms", serialize_with = "milliseconds")]
     pub mean: Duration,
+    /// The fastest.
+    #[serde(rename = "min_ms", serialize_with = "milliseconds")]
+    pub min: Duration,
     /// Half were faster.
     #[serde(rename = "p50_ms", serialize_with = "milliseconds")]
     pub p50: Duration,
     /// Nine in ten were faster.
     #[serde(rename = "p90_ms", serialize_with = "milliseconds")]
     pub p90: Duration,
+    /// All but one in twenty were faster.
+    #[serde(rename = "p95_ms", serialize_with = "milliseconds")]
+    pub p95: Duration,
     /// All but one in a hundred were faster.
     #[serde(rename = "p99_ms", serialize_with = "milliseconds")]
     pub p99: Duration,
@@ -93,12 +118,20 @@ impl Report {
             rps,
             latency: Latency {
                 mean: Duration::from_secs_f64(tally.latencies.mean() / 1e6),
+                min: Duration::from_micros(tally.latencies.min()),
                 p50: tally.latency_at(0.5),
                 p90: tally.latency_at(0.9),
+                p95: tally.latency_at(0.95),
                 p99: tally.latency_at(0.99),
                 max: Duration::from_micros(tally.latencies.max()),
             },
+            timeline: tally.timeline.seconds(),
         }
+    }
+
+    /// Requests without a whole answer, and answers that are not 2xx.
+    pub fn failed(&self) -> u64 {
+        self.errors.total() + self.not_successful()
     }
 
     /// Whole answers whose status is not 2xx.

@@ -69,7 +69,7 @@ pub fn run_with_progress(scenario: &Scenario, mut tell: impl FnMut(&Progress)) -
             .map(|worker| worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked"))))
             .collect()
     });
-    let mut tally = Tally::new();
+    let mut tally = Tally::new(schedule.measure_from);
     for part in tallies.map_err(Error::System)? {
         tally.merge(&part);
     }

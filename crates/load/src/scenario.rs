@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 
-use crate::Error;
+use crate::{Error, Think};
 
 /// One load test. Fill in what differs: `Scenario { connections: 200, ..Scenario::new("direct", url) }`.
 #[derive(Clone, Debug)]
@@ -32,6 +32,9 @@ pub struct Scenario {
     pub warm_up: Duration,
     /// A request that takes longer has failed.
     pub timeout: Duration,
+    /// Users instead of connections kept busy: each begins with the first URL and pauses after the last. `None`: none
+    /// pauses.
+    pub think: Option<Think>,
 }
 
 impl Scenario {
@@ -58,6 +61,7 @@ impl Scenario {
             duration: Duration::from_secs(10),
             warm_up: Duration::ZERO,
             timeout: Duration::from_secs(30),
+            think: None,
         }
     }
 
@@ -97,6 +101,12 @@ impl Scenario {
         if self.duration.is_zero() || self.timeout.is_zero() {
             return refuse("the duration and the timeout must be longer than nothing".to_owned());
         }
+        if self.think.is_some_and(|think| think.least > think.most || think.most > Self::LONGEST) {
+            return refuse(format!(
+                "a user pauses from a least to a most of up to {} s",
+                Self::LONGEST.as_secs()
+            ));
+        }
         if self.duration.saturating_add(self.warm_up) > Self::LONGEST {
             return refuse(format!("warm-up and duration together may last {} s", Self::LONGEST.as_secs()));
         }
@@ -127,7 +137,13 @@ mod tests {
         assert!(refusal(Scenario { requests: Some(0), ..plain.clone() }).contains("0 requests"));
         assert!(refusal(Scenario { duration: Duration::ZERO, ..plain.clone() }).contains("duration"));
         assert!(refusal(Scenario { timeout: Duration::ZERO, ..plain.clone() }).contains("timeout"));
-        assert!(refusal(Scenario { warm_up: Duration::MAX, ..plain }).contains("3600 s"));
+        assert!(refusal(Scenario { warm_up: Duration::MAX, ..plain.clone() }).contains("3600 s"));
+        for (least, most) in
+            [(Duration::from_secs(2), Duration::from_secs(1)), (Duration::ZERO, Duration::MAX)]
+        {
+            let think = Some(Think::between(least, most));
+            assert!(refusal(Scenario { think, ..plain.clone() }).contains("pauses"), "{least:?} {most:?}");
+        }
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::report::Errors;
+use crate::timeline::Timeline;
 
 /// The longest latency told apart, in microseconds: as long as the longest run.
-const LONGEST_MICROS: u64 = crate::Scenario::LONGEST.as_micros() as u64;
+pub(crate) const LONGEST_MICROS: u64 = crate::Scenario::LONGEST.as_micros() as u64;
 /// One more than the largest status.
 const STATUSES: usize = 1000;
 
@@ -26,6 +27,7 @@ pub(crate) enum Failure {
 pub(crate) struct Tally {
     /// In microseconds, to three digits.
     pub(crate) latencies: Histogram<u64>,
+    pub(crate) timeline: Timeline,
     by_status: Box<[u64; STATUSES]>,
     pub(crate) errors: Errors,
     pub(crate) unfinished: u64,
@@ -36,8 +38,10 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new() -> Self {
+    /// Of a run that is measured from this moment.
+    pub(crate) fn new(from: Instant) -> Self {
         Tally {
+            timeline: Timeline::new(from),
             latencies: Histogram::new_with_bounds(1, LONGEST_MICROS, 3)
                 .expect("the bounds are constants within what the histogram allows"),
             by_status: Box::new([0; STATUSES]),
@@ -52,7 +56,9 @@ impl Tally {
     /// A whole answer.
     pub(crate) fn answer(&mut self, status: u16, started: Instant, whole: Instant, bytes: u64) {
         let latency = whole.duration_since(started);
-        self.latencies.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1));
+        let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX).max(1);
+        self.latencies.saturating_record(micros);
+        self.timeline.answer(started, micros, (200..300).contains(&status));
         if let Some(count) = self.by_status.get_mut(usize::from(status)) {
             *count += 1;
         }
@@ -61,8 +67,11 @@ impl Tally {
     }
 
     /// No whole answer; `bytes` of one came.
-    pub(crate) fn failure(&mut self, failure: Failure, bytes: u64) {
+    pub(crate) fn failure(&mut self, failure: Failure, started: Instant, bytes: u64) {
         self.bytes += bytes;
+        if failure != Failure::Unfinished {
+            self.timeline.failure(started);
+        }
         match failure {
             Failure::Connect => self.errors.connect += 1,
             Failure::Timeout => self.errors.timeout += 1,
@@ -75,6 +84,7 @@ impl Tally {
     /// Adds what another worker counted.
     pub(crate) fn merge(&mut self, other: &Tally) {
         self.latencies.add(&other.latencies).expect("every histogram has the same bounds");
+        self.timeline.merge(&other.timeline);
         for (mine, others) in self.by_status.iter_mut().zip(other.by_status.iter()) {
             *mine += others;
         }
@@ -106,12 +116,12 @@ mod tests {
     #[test]
     fn two_tallies_become_one() {
         let start = Instant::now();
-        let (mut one, mut two) = (Tally::new(), Tally::new());
+        let (mut one, mut two) = (Tally::new(start), Tally::new(start));
         one.answer(200, start, start + Duration::from_millis(1), 10);
         two.answer(200, start, start + Duration::from_millis(3), 10);
         two.answer(503, start, start + Duration::from_millis(2), 10);
-        two.failure(Failure::Timeout, 5);
-        one.failure(Failure::Unfinished, 0);
+        two.failure(Failure::Timeout, start, 5);
+        one.failure(Failure::Unfinished, start, 0);
         one.merge(&two);
         assert_eq!(one.statuses().collect::<Vec<_>>(), [(200, 2), (503, 1)]);
         assert_eq!((one.errors.timeout, one.unfinished, one.bytes), (1, 1, 35));
@@ -123,7 +133,7 @@ mod tests {
     #[test]
     fn latencies_out_of_range_count_at_its_ends() {
         let start = Instant::now();
-        let mut tally = Tally::new();
+        let mut tally = Tally::new(start);
         tally.answer(200, start, start, 0);
         tally.answer(200, start, start + Duration::from_hours(3), 0);
         assert_eq!(tally.latencies.len(), 2);

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use http::Method;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::Scenario;
 use crate::client::Client;
 use crate::tally::Tally;
 use crate::target::Target;
+use crate::{Scenario, Think};
 
 /// When what happens in a run. The same for every worker.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,7 @@ pub(crate) struct Worker {
     pub(crate) method: Method,
     /// Of the whole scenario.
     pub(crate) connections: usize,
+    pub(crate) think: Option<Think>,
     pub(crate) tally: RefCell<Tally>,
 }
 
@@ -109,9 +110,10 @@ pub(crate) fn work(
     let runtime =
         Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
     let method = scenario.method.clone();
-    let connections = scenario.connections;
-    let worker = Rc::new(Worker { schedule, budget, method, connections, tally: RefCell::new(Tally::new()) });
-    let clients = (first..scenario.connections).step_by(step);
+    let Scenario { connections, think, .. } = *scenario;
+    let tally = RefCell::new(Tally::new(schedule.measure_from));
+    let worker = Rc::new(Worker { schedule, budget, method, connections, think, tally });
+    let clients = (first..connections).step_by(step);
     let running: Vec<_> = clients
         .map(|number| {
             let (worker, targets) = (Rc::clone(&worker), Arc::clone(targets));
@@ -124,7 +126,7 @@ pub(crate) fn work(
         }
         io::Result::Ok(())
     })?;
-    let tally = worker.tally.replace(Tally::new());
+    let tally = worker.tally.replace(Tally::new(schedule.measure_from));
     Ok(tally)
 }
 
@@ -138,7 +140,8 @@ mod tests {
             budget: Arc::new(Budget::new(scenario.requests)),
             method: Method::GET,
             connections: 1,
-            tally: RefCell::new(Tally::new()),
+            think: None,
+            tally: RefCell::new(Tally::new(start)),
         }
     }
 

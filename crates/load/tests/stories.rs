@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use demo_api::{Counts, Endpoint};
 use http::Method;
-use load::{Error, Errors, Phase, Report, Scenario};
+use load::{Error, Errors, Phase, Report, Scenario, Think};
 
 /// The demo API on a thread of its own until the test is over.
 struct Demo {
@@ -98,6 +98,65 @@ fn every_request_that_is_counted_reached_the_origin() {
     assert_eq!((report.errors, report.unfinished, report.reconnects), (Errors::default(), 0, 0));
     assert_eq!(report.by_status, [(200, 1003)].into());
     assert!(report.bytes > 1003 * 100 && report.rps > 0.0);
+}
+
+#[test]
+fn users_walk_through_the_list_and_pause_behind_it() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&asked);
+    let url = server(move |mut requests| {
+        let mut mine = Vec::new();
+        while let Some(first) = requests.next() {
+            mine.push((first, Instant::now()));
+            requests.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        }
+        told.lock().unwrap().push(mine);
+    });
+    let pause = Duration::from_millis(100);
+    let scenario = Scenario {
+        urls: ["a", "b", "c"].map(|path| format!("{url}{path}")).to_vec(),
+        duration: Duration::from_secs(1),
+        requests: None,
+        think: Some(Think::between(pause, 2 * pause)),
+        ..scenario("", 1)
+    };
+    let report = run(&scenario);
+    // From 4 to 9 walks of each of the 4 users, fewer where this machine is busy.
+    assert!(report.requests >= 4 * 3 && report.requests <= 4 * 3 * 11, "{report:?}");
+    assert_eq!((report.failed(), report.unfinished, report.reconnects), (0, 0, 0));
+    let deadline = Instant::now() + Duration::from_secs(5);
+    // One more than users: whether anything is there is looked up first.
+    while asked.lock().unwrap().len() < 5 && Instant::now() < deadline {
+        thread::yield_now();
+    }
+    for user in asked.lock().unwrap().iter() {
+        for (place, (first, at)) in user.iter().enumerate() {
+            assert!(first.starts_with(["GET /a ", "GET /b ", "GET /c "][place % 3]), "{place}: {first}");
+            let since = place.checked_sub(1).map(|last| at.duration_since(user[last].1));
+            assert!(place % 3 > 0 || since.is_none_or(|since| since >= pause / 2), "{place}: {since:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_second_is_told_apart() {
+    let start = Instant::now();
+    let bad = start + Duration::from_secs(1)..start + Duration::from_secs(2);
+    let url = server(move |mut requests| {
+        while requests.next().is_some() {
+            let status = if bad.contains(&Instant::now()) { "503 Service Unavailable" } else { "200 OK" };
+            requests.answer(&format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok"));
+        }
+    });
+    let think = Some(Think::between(Duration::from_millis(10), Duration::from_millis(30)));
+    let report =
+        run(&Scenario { duration: Duration::from_secs(3), requests: None, think, ..scenario(url, 1) });
+    assert_eq!(report.timeline.iter().map(|second| second.at).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(report.timeline.iter().map(|second| second.requests).sum::<u64>(), report.requests);
+    assert_eq!(report.timeline.iter().map(|second| second.failed).sum::<u64>(), report.failed());
+    assert!(report.timeline[1].failed > report.timeline[1].requests / 2, "{:?}", report.timeline);
+    assert!(report.timeline[2].failed < report.timeline[2].requests / 2, "{:?}", report.timeline);
+    assert!(report.timeline.iter().all(|second| second.p95 <= second.max), "{:?}", report.timeline);
 }
 
 #[test]
