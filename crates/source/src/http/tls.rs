@@ -1,13 +1,10 @@
 //! TLS towards origins. In: what the plan says about verifying. Out: connectors, made once per source and shared by
 //! all cores, so that sessions are resumed across them.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use message::{Error, Kind, Result};
 use plan::Protocol;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
@@ -52,45 +49,7 @@ impl Tls {
 }
 
 fn authorities(plan: &plan::HttpSource) -> Result<RootCertStore> {
-    match &plan.authorities {
-        Some(file) => authorities_in(file, &plan.name),
-        None => system_authorities(&plan.name),
-    }
-}
-
-fn authorities_in(file: &Path, source: &str) -> Result<RootCertStore> {
-    let fault = |what: &str| {
-        let file = file.display();
-        Error::new(Kind::Internal, format!("source {source}: the authorities file {file} {what}"))
-    };
     let mut roots = RootCertStore::empty();
-    let certificates =
-        CertificateDer::pem_file_iter(file).map_err(|error| fault("cannot be read").caused_by(error))?;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| fault("is not PEM").caused_by(error))?;
-        roots
-            .add(certificate)
-            .map_err(|error| fault("holds a certificate that is no authority").caused_by(error))?;
-    }
-    if roots.is_empty() { Err(fault("holds no certificate")) } else { Ok(roots) }
-}
-
-/// Single certificates that do not parse are passed over: every system's store has some.
-fn system_authorities(source: &str) -> Result<RootCertStore> {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    let (added, _ignored) = roots.add_parsable_certificates(found.certs);
-    if added > 0 {
-        return Ok(roots);
-    }
-    let fault = Error::new(
-        Kind::Internal,
-        format!(
-            "source {source}: the system has no certificate authorities; install them, or name a file in `authorities`"
-        ),
-    );
-    Err(match found.errors.into_iter().next() {
-        Some(error) => fault.caused_by(error),
-        None => fault,
-    })
+    roots.add_parsable_certificates(authorities::load(plan.authorities.as_deref(), &plan.name)?);
+    Ok(roots)
 }
