@@ -52,9 +52,12 @@ fn reply(error: &Error) -> Option<&Reply> {
     error.source()?.downcast_ref()
 }
 
-/// Whether the server said that it cannot do its work, whatever it is asked.
-pub(crate) fn is_unable(code: &str) -> bool {
-    matches!(code, "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY")
+/// Whether the server said that it cannot do its work now, whatever it is asked: it is loading, kept busy by a script, or
+/// cut off from its master or its cluster.
+pub fn is_unable(error: &Error) -> bool {
+    let unable =
+        |code| matches!(code, "LOADING" | "BUSY" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY");
+    code(error).is_some_and(unable)
 }
 
 /// What came instead of a value.

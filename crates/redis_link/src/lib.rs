@@ -26,7 +26,7 @@ mod tls;
 pub use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd, pipe};
 
 pub use dedicated::Dedicated;
-pub use failure::code;
+pub use failure::{code, is_unable};
 pub use figures::Figures;
 pub use link::Link;
 pub use shared::Shared;

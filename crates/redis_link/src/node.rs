@@ -143,10 +143,10 @@ impl Node {
             Err(Failure::Refusal(error)) => {
                 self.of_use(&line);
                 match failure::code(error) {
-                    Some(code) if failure::is_unable(code) => {
+                    code if failure::is_unable(error) => {
                         failed(passage, error);
                         // The master has become a replica: the sentinels, or the name, lead to another by now.
-                        if code == "READONLY" {
+                        if code == Some("READONLY") {
                             self.give_up(&line);
                         }
                     }

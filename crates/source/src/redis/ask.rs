@@ -50,13 +50,11 @@ async fn once(link: &Link, reading: &Reading, arguments: &Arguments, asked_at: T
     }
 }
 
-/// A server that is loading, or cut off from its master, is there but cannot be asked.
+/// A server that cannot do its work now is there but cannot be asked.
 fn is_of_no_use(error: &Error) -> bool {
-    let is_unable =
-        |code| matches!(code, "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "BUSY" | "READONLY");
     match error.kind() {
         Kind::UnusableReply => true,
-        Kind::MalformedResponse => !redis_link::code(error).is_some_and(is_unable),
+        Kind::MalformedResponse => !redis_link::is_unable(error),
         _ => false,
     }
 }

@@ -35,7 +35,7 @@ pub struct RedisFigures {
     pub primary: redis_link::Figures,
     /// See [`RedisFigures::primary`].
     pub replica: Option<redis_link::Figures>,
-    /// Whether requests are let through to it, if only as a probe.
+    /// Whether it is taken for well: not given up after failures in a row, or back since.
     pub is_up: bool,
     /// Whether the replica is in step.
     pub in_step: Option<bool>,
