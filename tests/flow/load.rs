@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use testkit::{Fleetfoot, Origin, RawClient, ok};
+use testkit::{Fleetfoot, Origin, RawClient, RedisServer, SlowLink, ok};
 
 /// Clients that ask one after the other until they are told to stop.
 pub(crate) struct Load {
@@ -93,3 +93,30 @@ impl Seen {
         assert!(self.slowest < Duration::from_millis(1500), "{what}: {:?} for one answer", self.slowest);
     }
 }
+
+/// What happens to a Redis, or to the line it is reached over; it is over when this returns.
+pub(crate) type Trouble = (&'static str, fn(&RedisServer, &SlowLink));
+
+/// Troubles after which everything is still there.
+pub(crate) const TROUBLES: [Trouble; 4] = [
+    ("stopped and continued", |redis, _| {
+        redis.pause();
+        meanwhile(1200);
+        redis.resume();
+    }),
+    ("far away", |_, line| {
+        line.set_delay(Duration::from_millis(20));
+        meanwhile(700);
+        line.set_delay(Duration::ZERO);
+    }),
+    ("cut off", |_, line| {
+        line.cut();
+        meanwhile(700);
+        line.restore();
+    }),
+    ("silent", |_, line| {
+        line.freeze();
+        meanwhile(1200);
+        line.restore();
+    }),
+];
