@@ -40,9 +40,8 @@ fn in_file(file: &Path, source: &str) -> Result<Vec<CertificateDer<'static>>> {
 /// Single certificates that do not parse are passed over: every system's store has some.
 fn of_the_system(source: &str) -> Result<Vec<CertificateDer<'static>>> {
     let loaded = rustls_native_certs::load_native_certs();
-    let is_authority = |certificate: &CertificateDer<'static>| {
-        RootCertStore::empty().add(certificate.clone()).is_ok()
-    };
+    let is_authority =
+        |certificate: &CertificateDer<'static>| RootCertStore::empty().add(certificate.clone()).is_ok();
     let found: Vec<_> = loaded.certs.into_iter().filter(is_authority).collect();
     if !found.is_empty() {
         return Ok(found);

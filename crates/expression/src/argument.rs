@@ -139,11 +139,6 @@ impl Arguments {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
     }
-
-    /// The first.
-    pub fn first(&self) -> Option<&[u8]> {
-        self.iter().next()
-    }
 }
 
 #[cfg(test)]

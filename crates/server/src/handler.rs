@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cache::{Caching, Scratch, Store};
 use http::{Method, StatusCode, Version};
 use listener::Handler;
-use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
+use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::StatusForm;
 use redis_link::Link;
 use rules::CacheStatus;
@@ -60,12 +60,7 @@ impl Handler for Core {
         };
         let started = Instant::now();
         let now = Clock::at(started);
-        // Whom the gate refuses, the longer way tells so.
-        let target = match &destination.gate {
-            Some(gate) => gate.admit(request, now).ok()?,
-            None => request.target,
-        };
-        let admitted = RequestView { target, ..*request };
+        let admitted = admitted(destination, request, now)?;
         let look = destination.look(&admitted, policy);
         let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
         let entry = &fresh.entry;
@@ -152,6 +147,19 @@ fn find<'a>(local: &'a Local, request: &Request) -> Result<&'a Destination> {
     })
 }
 
+/// The request behind the gate. Whom that refuses, the longer way tells so.
+fn admitted<'r>(
+    destination: &Destination,
+    request: &RequestView<'r>,
+    now: Timestamp,
+) -> Option<RequestView<'r>> {
+    let target = match &destination.gate {
+        Some(gate) => gate.admit(request, now).ok()?,
+        None => request.target,
+    };
+    Some(RequestView { target, ..*request })
+}
+
 /// Takes the signature off, which is nobody's business behind the gate.
 fn admit(destination: &Destination, request: &mut Request) -> Result<()> {
     let Some(gate) = &destination.gate else { return Ok(()) };
@@ -180,12 +188,7 @@ impl Core {
         let read = local.ends[destination.source].read()?;
         let started = Instant::now();
         let now = Clock::at(started);
-        // Whom the gate refuses, the longer way tells so.
-        let target = match &destination.gate {
-            Some(gate) => gate.admit(request, now).ok()?,
-            None => request.target,
-        };
-        let admitted = RequestView { target, ..*request };
+        let admitted = admitted(destination, request, now)?;
         let fresh = read.fresh(&admitted, now, &mut self.read_scratch.borrow_mut())?;
         fresh.write_head(now, out);
         out.extend_from_slice(b"date: ");

@@ -97,22 +97,18 @@ impl Sharing<'_> {
         };
         let fence = text(&fence).unwrap_or_default();
         let found = self.found(&key.view(), wanted, values, request).filter(|entry| is_wanted(entry));
-        match (found, fence.parse()) {
-            (Some(entry), Ok(fence)) => {
-                self.tier.counters.hits.fetch_add(1, Relaxed);
-                drop(self.ours(key, wanted.names.clone(), Some(fence)));
-                Claim::Found(entry)
-            }
-            (Some(entry), Err(_)) => {
-                self.tier.counters.hits.fetch_add(1, Relaxed);
-                Claim::Found(entry)
-            }
-            (None, Ok(fence)) => Claim::Fence(fence),
-            (None, Err(_)) if fence == "unshared" => Claim::Nobody,
-            (None, Err(_)) => match left {
-                Value::Int(millis) if millis > 0 => Claim::Taken(Duration::from_millis(millis as u64)),
-                _ => Claim::Nobody,
-            },
+        let ours = fence.parse().ok();
+        if let Some(entry) = found {
+            self.tier.counters.hits.fetch_add(1, Relaxed);
+            // A lock that was taken for nothing is given back.
+            drop(ours.map(|fence| self.ours(key, wanted.names.clone(), Some(fence))));
+            return Claim::Found(entry);
+        }
+        match (ours, left) {
+            (Some(fence), _) => Claim::Fence(fence),
+            // `unshared` is left with nothing to wait for.
+            (None, Value::Int(millis)) if millis > 0 => Claim::Taken(Duration::from_millis(millis as u64)),
+            (None, _) => Claim::Nobody,
         }
     }
 
