@@ -41,7 +41,7 @@ bench: ## measure beside the other proxies that are installed (.ci/setup bench i
 	@$(MORE_FILES); $(CARGO) run --release --locked -p benchsuite
 
 fuzz: ## the property tests with a hundred times as many cases
-	PROPTEST_CASES=25600 $(CARGO) test --release --locked -p http1 -p rules -p route -p plan -p telemetry -p cache -p redis_link
+	PROPTEST_CASES=25600 $(CARGO) test --release --locked -p http1 -p json -p rules -p route -p plan -p telemetry -p cache -p redis_link
 
 docs: ## the configuration reference and the API docs
 	FLEETFOOT_WRITE=1 $(CARGO) test --locked -p plan
