@@ -1,5 +1,8 @@
 //! Authorities: whom TLS towards a source trusts. In: a PEM file, or none for the system's. Out: certificates, each found to
-//! be an authority. Called by `source` and `redis_link` when a plan starts.
+//! be an authority. Called by `source`, `sql` and `redis_link` when a plan starts.
+//! `unverified` is for sources whose certificates nobody checks.
+
+mod unverified;
 
 use std::path::Path;
 
@@ -7,6 +10,8 @@ use message::{Error, Kind, Result};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+
+pub use unverified::Unverified;
 
 /// The authorities of the file, or else the system's; never none. `source` is what messages call whoever needs them.
 ///

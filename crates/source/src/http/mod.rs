@@ -28,7 +28,6 @@ mod shared;
 mod timer;
 mod tls;
 mod transport;
-mod unverified;
 mod upgrade;
 mod upload;
 

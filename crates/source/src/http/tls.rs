@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
+use authorities::Unverified;
 use message::{Error, Kind, Result};
 use plan::Protocol;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
-
-use super::unverified::Unverified;
 
 /// How TLS is spoken to the targets of one source.
 pub(super) struct Tls {
@@ -29,7 +28,7 @@ impl Tls {
         } else {
             builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unverified(algorithms)))
+                .with_custom_certificate_verifier(Arc::new(Unverified::new(algorithms)))
                 .with_no_client_auth()
         };
         config.alpn_protocols = match plan.protocol {

@@ -12,7 +12,14 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 /// See the module: accepts every certificate. Signatures are still checked, since a peer that fails those does not
 /// even own the certificate that it shows.
 #[derive(Debug)]
-pub(super) struct Unverified(pub(super) WebPkiSupportedAlgorithms);
+pub struct Unverified(WebPkiSupportedAlgorithms);
+
+impl Unverified {
+    /// Checks signatures by these.
+    pub fn new(algorithms: WebPkiSupportedAlgorithms) -> Self {
+        Unverified(algorithms)
+    }
+}
 
 impl ServerCertVerifier for Unverified {
     fn verify_server_cert(
