@@ -1,5 +1,5 @@
 //! For tests only: origins that misbehave byte by byte, clients that speak raw bytes, a running fleetfoot,
-//! real Redis servers and a slow link to them.
+//! real Redis, MariaDB and PostgreSQL servers and a slow link to them.
 //!
 //! Everything blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait for another
 //! waits at a [`Gate`], or until the other has recorded something. Whatever goes wrong panics and shows the bytes.
@@ -11,6 +11,7 @@ mod certificate;
 mod client;
 mod command;
 mod conversation;
+mod databases;
 mod dates;
 mod fleetfoot;
 mod gate;
@@ -23,6 +24,7 @@ mod metrics;
 mod origin;
 mod patience;
 mod port;
+mod process;
 mod redis;
 mod script;
 mod slow_link;
@@ -33,6 +35,7 @@ pub use certificate::Certificate;
 pub use client::RawClient;
 pub use command::Command;
 pub use conversation::Conversation;
+pub use databases::{MariaDb, Postgres};
 pub use dates::http_date;
 pub use fleetfoot::Fleetfoot;
 pub use gate::Gate;

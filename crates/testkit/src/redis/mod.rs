@@ -3,7 +3,6 @@
 mod client;
 mod cluster;
 mod options;
-mod process;
 mod reply;
 mod sentinel;
 mod server;

@@ -10,9 +10,9 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::options::{Reach, TESTKIT};
-use super::process::Process;
 use super::{RedisClient, RedisOptions, Reply};
 use crate::port::Port;
+use crate::process::{Order, Process, Says};
 use crate::{DEADLINE, wait_until};
 
 /// How long one attempt may take while we wait for something to become so.
@@ -68,7 +68,7 @@ impl RedisServer {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let port = Port::reserve();
         let config = write_config(folder.path(), port.number(), &options, sentinel);
-        let process = Mutex::new(Process::start(&config, arguments(sentinel)));
+        let process = Mutex::new(run(&config, sentinel));
         RedisServer { process, folder, port, options, sentinel }
     }
 
@@ -154,7 +154,7 @@ impl RedisServer {
     pub fn restart(&self) {
         let mut process = self.process();
         process.kill();
-        *process = Process::start(&self.folder.path().join(CONFIG), arguments(self.sentinel));
+        *process = run(&self.folder.path().join(CONFIG), self.sentinel);
         drop(process);
         self.wait_until_ready();
     }
@@ -230,8 +230,19 @@ impl Drop for RedisServer {
     }
 }
 
-fn arguments(sentinel: bool) -> &'static [&'static str] {
-    if sentinel { &["--sentinel"] } else { &[] }
+/// Starts redis-server, or what `REDIS_SERVER` names, with this config file.
+fn run(config: &Path, sentinel: bool) -> Process {
+    let mut arguments = vec![config.into()];
+    if sentinel {
+        arguments.push("--sentinel".into());
+    }
+    Process::start(&Order {
+        program: std::env::var_os("REDIS_SERVER").unwrap_or_else(|| "redis-server".into()),
+        arguments,
+        folder: config.parent().expect("a file lies in a folder"),
+        says: Says::Output,
+        user: None,
+    })
 }
 
 fn write_config(folder: &Path, port: u16, options: &RedisOptions, sentinel: bool) -> PathBuf {
