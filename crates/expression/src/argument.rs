@@ -4,10 +4,12 @@
 use http::HeaderName;
 
 use crate::Context;
-use crate::decode::{self, Coding};
-use crate::fault::{Fault, quoted};
+use crate::compile::Known;
+use crate::fault::Fault;
+use crate::kind::Kind;
+use crate::names::Names;
+use crate::output::Output;
 use crate::scan::{Piece, pieces};
-use crate::slot;
 use crate::template::Template;
 
 /// See the module.
@@ -15,8 +17,8 @@ use crate::template::Template;
 pub enum Argument {
     /// One value: `user:${path.id}`.
     One(Template),
-    /// `${query.all('id')}`: the values of each parameter of that name, in order.
-    All(Box<str>),
+    /// `${query.all('id')}`: each value of a list, in order.
+    Each(Output),
 }
 
 /// Values one behind the other, each with its end: no value can become two, whatever it holds.
@@ -29,53 +31,30 @@ pub struct Arguments {
 impl Argument {
     /// Parses one word behind a command. `names` are the segment names of the route.
     pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        let parts = pieces(text)?;
-        let inner = |part: &Piece<'_>| match part {
-            Piece::Expression(inner) if inner.trim().starts_with("query.all") => {
-                Some(inner.trim().to_owned())
+        Self::parse_in(text, &Names::of_segments(names))
+    }
+
+    /// The same, where more is known than the request. What a step gave becomes as many values as it is found to be.
+    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+        if let [Piece::Expression(inner)] = pieces(text)?.as_slice() {
+            let output = Output::parse(inner, &Known::new(*names))?;
+            if output.kind() == Kind::List || output.values().next().is_some() {
+                return Ok(Argument::Each(output));
             }
-            Piece::Expression(_) | Piece::Literal(_) => None,
-        };
-        let Some(written) = parts.iter().find_map(inner) else {
-            return Ok(Argument::One(Template::parse(text, names)?));
-        };
-        let is_alone = parts.iter().all(|part| match part {
-            Piece::Literal(literal) => literal.is_empty(),
-            Piece::Expression(_) => true,
-        });
-        match name(&written) {
-            Some(name) if is_alone => Ok(Argument::All(name.into())),
-            Some(_) => Err(Fault::new(
-                format!("{} puts several values into one", quoted(text)),
-                format!("let `${{{written}}}` stand alone, or write `query.NAME` for the first of them"),
-            )),
-            None => Err(Fault::new(
-                format!("{} is not used so", quoted(&written)),
-                "write `${query.all('NAME')}`, with the name written out",
-            )),
         }
+        Template::parse_in(text, names).map(Argument::One)
+    }
+
+    /// Whether it is several values for certain.
+    pub fn is_several(&self) -> bool {
+        matches!(self, Argument::Each(output) if output.kind() == Kind::List)
     }
 
     /// Appends its values for a request. False where one is missing.
     pub fn write(&self, context: &Context<'_>, out: &mut Arguments) -> bool {
         match self {
-            Argument::One(template) => {
-                let there = template.write(context, &mut out.bytes);
-                if there {
-                    out.ends.push(out.bytes.len());
-                }
-                there
-            }
-            Argument::All(name) => {
-                let before = out.ends.len();
-                for value in
-                    context.request.query().into_iter().flat_map(|query| slot::parameters(query, name))
-                {
-                    decode::write(value, Coding::Form, &mut out.bytes);
-                    out.ends.push(out.bytes.len());
-                }
-                out.ends.len() > before
-            }
+            Argument::One(template) => out.push(|bytes| template.write(context, bytes)),
+            Argument::Each(output) => output.write_each(context, out),
         }
     }
 
@@ -83,33 +62,33 @@ impl Argument {
     pub fn missing(&self, context: &Context<'_>) -> Option<String> {
         match self {
             Argument::One(template) => template.missing(context),
-            Argument::All(name) => Some(format!("the parameter `{name}`")),
+            Argument::Each(output) => output.missing(context),
         }
     }
 
     /// The fields of a request that it reads, for `Vary`.
-    pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
-        let template = match self {
-            Argument::One(template) => Some(template),
-            Argument::All(_) => None,
-        };
-        template.into_iter().flat_map(Template::fields)
+    pub fn fields(&self) -> Vec<HeaderName> {
+        match self {
+            Argument::One(template) => template.fields().collect(),
+            Argument::Each(output) => output.fields().collect(),
+        }
+    }
+
+    /// The values beside the request that it reads, as places in [`Names::values`].
+    pub fn values(&self) -> Vec<usize> {
+        match self {
+            Argument::One(template) => template.values().collect(),
+            Argument::Each(output) => output.values().collect(),
+        }
     }
 
     /// As written.
     pub fn text(&self) -> String {
         match self {
             Argument::One(template) => template.text().to_owned(),
-            Argument::All(name) => format!("${{query.all('{name}')}}"),
+            Argument::Each(output) => format!("${{{}}}", output.text()),
         }
     }
-}
-
-/// `query.all('NAME')`: the name.
-fn name(written: &str) -> Option<&str> {
-    let quoted = written.strip_prefix("query.all")?.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
-    let name = ['\'', '"'].iter().find_map(|q| quoted.strip_prefix(*q)?.strip_suffix(*q))?;
-    (!name.is_empty() && !name.contains(['\'', '"', '\\'])).then_some(name)
 }
 
 impl Arguments {
@@ -117,6 +96,15 @@ impl Arguments {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+    }
+
+    /// Adds what `write` appends, where it says that there is something.
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let there = write(&mut self.bytes);
+        if there {
+            self.ends.push(self.bytes.len());
+        }
+        there
     }
 
     /// How many there are.
@@ -158,7 +146,7 @@ mod tests {
             fields: Fields::Map(&fields),
         };
         let names = [None, Some("id".into())];
-        let context = Context { request: &request, names: &names };
+        let context = Context { request: &request, names: &names, values: &[] };
         let mut out = Arguments::default();
         let there = Argument::parse(argument, Some(&["id"])).unwrap().write(&context, &mut out);
         there.then(|| out.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect())
@@ -179,8 +167,7 @@ mod tests {
 
     #[test]
     fn what_does_not_stand_in_the_url_stands_in_a_field() {
-        let fields =
-            |text: &str| -> Vec<HeaderName> { Argument::parse(text, None).unwrap().fields().collect() };
+        let fields = |text: &str| Argument::parse(text, None).unwrap().fields();
         assert_eq!(fields("${path.id}:${query.x}:${host}"), [""; 0]);
         assert_eq!(fields("${query.all('id')}"), [""; 0]);
         assert_eq!(
@@ -197,6 +184,6 @@ mod tests {
             remedy("key:${query.all('id')}"),
             "let `${query.all('id')}` stand alone, or write `query.NAME` for the first of them"
         );
-        assert_eq!(remedy("${query.all(id)}"), "write `${query.all('NAME')}`, with the name written out");
+        assert_eq!(remedy("${query.all(id)}"), "write `query.all('NAME')`, with the name written out");
     }
 }

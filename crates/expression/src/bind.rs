@@ -12,10 +12,11 @@ use crate::compile::Known;
 use crate::computed::MATCHES;
 use crate::fault::{Fault, quoted};
 use crate::functions::{FUNCTIONS, Function};
+use crate::inner::inner;
 use crate::kind::Kind;
 use crate::nearest::nearest;
 use crate::operators::{arithmetic, binary, operator, truth};
-use crate::roots::{is_root, misused_root, unknown_function, unknown_name};
+use crate::roots::{is_root, misused_all, misused_root, unknown_function, unknown_name};
 use crate::slot::Slot;
 
 /// Parts of one expression, and how deep they may be nested: bounds what one evaluation costs.
@@ -79,10 +80,14 @@ impl<'k> Binder<'k> {
             part.expr = tree;
             return Ok(kind);
         }
+        if let Some((inner, kind)) = inner(&part.expr, &self.known.names, &self.scope)? {
+            part.expr = self.variable(Slot::Given(inner));
+            return Ok(kind);
+        }
         match &mut part.expr {
             Expr::Literal(literal) => Ok(kind_of(literal)),
             Expr::Ident(name) if self.scope.iter().any(|known| known == name) => Ok(Kind::Any),
-            Expr::Ident(name) => Err(unknown_name(name)),
+            Expr::Ident(name) => Err(unknown_name(name, self.known.names.values)),
             Expr::Call(call) => self.call(call, depth),
             Expr::List(list) => {
                 for element in &mut list.elements {
@@ -102,10 +107,13 @@ impl<'k> Binder<'k> {
             Expr::Comprehension(comprehension) => self.comprehension(comprehension, depth),
             Expr::Select(select) => {
                 let field = quoted(&select.field);
-                self.bind(&mut select.operand, depth + 1)?;
+                let kind = self.bind(&mut select.operand, depth + 1)?;
+                if kind == Kind::Any {
+                    return Ok(if select.test { Kind::Truth } else { Kind::Any });
+                }
                 Err(Fault::new(
                     format!("{field} is no part of what stands before it"),
-                    "write it without; only `path`, `query`, `cookie` and `env` have parts",
+                    "write it without; only `path`, `query`, `cookie`, `env` and what steps give have parts",
                 ))
             }
             Expr::Struct(_) | Expr::Unspecified => {
@@ -119,7 +127,11 @@ impl<'k> Binder<'k> {
         match access {
             Access::Text(text) => (Expr::Literal(LiteralValue::String(text.into())), Kind::Text),
             Access::Value(slot) => {
-                let kind = if matches!(slot, Slot::Claim(_)) { Kind::Any } else { Kind::Text };
+                let kind = match slot {
+                    Slot::Claim(_) => Kind::Any,
+                    Slot::All(_) => Kind::List,
+                    _ => Kind::Text,
+                };
                 (self.variable(slot), kind)
             }
             Access::Present(slot) => {
@@ -172,6 +184,15 @@ impl<'k> Binder<'k> {
                 )),
                 _ => Ok(None),
             },
+            Expr::Call(CallExpr { func_name, target: Some(target), args }) if func_name == "all" => {
+                match (&target.expr, args.as_slice()) {
+                    (Expr::Ident(root), [name]) if root == "query" => Ok(match text(name) {
+                        Some(name) => Some(Access::Value(Slot::All(name.into()))),
+                        None => return Err(misused_all()),
+                    }),
+                    _ => Ok(None),
+                }
+            }
             Expr::Call(CallExpr { func_name, target: None, args }) => match args.as_slice() {
                 [name] if matches!(func_name.as_str(), "header" | "query" | "cookie" | "claim" | "path") => {
                     let Some(name) = text(name) else { return Ok(None) };
@@ -224,7 +245,7 @@ impl<'k> Binder<'k> {
     }
 
     fn segment(&self, name: &str) -> Result<Slot, Fault> {
-        let Some(names) = self.known.names else { return Ok(Slot::Path(name.into())) };
+        let Some(names) = self.known.names.segments else { return Ok(Slot::Path(name.into())) };
         if names.contains(&name) {
             return Ok(Slot::Path(name.into()));
         }
@@ -257,6 +278,15 @@ impl<'k> Binder<'k> {
     }
 
     fn call(&mut self, call: &mut CallExpr, depth: usize) -> Result<Kind, Fault> {
+        let name = call.func_name.as_str();
+        let is_known = is_root(name)
+            || operator(name).is_some()
+            || [operators::CONDITIONAL, operators::LOGICAL_NOT, operators::NEGATE].contains(&name)
+            || FUNCTIONS.iter().any(|function| function.name == name);
+        if !is_known {
+            // Before what stands in it: the variables of a misspelt loop are not unknown.
+            return Err(unknown_function(name));
+        }
         let on = match &mut call.target {
             Some(target) => Some(self.bind(target, depth + 1)?),
             None => None,
@@ -350,7 +380,8 @@ impl<'k> Binder<'k> {
             ));
         }
         let variables = [Some(it.iter_var.clone()), it.iter_var2.clone(), Some(it.accu_var.clone())];
-        if let Some(taken) = variables.iter().flatten().find(|name| is_root(name)) {
+        let is_taken = |name: &&String| is_root(name) || self.known.names.value(name).is_some();
+        if let Some(taken) = variables.iter().flatten().find(is_taken) {
             return Err(Fault::new(
                 format!("{} already means something", quoted(taken)),
                 "write another name for the variable",
@@ -359,10 +390,16 @@ impl<'k> Binder<'k> {
         self.bind(&mut it.iter_range, depth + 1)?;
         let bounded = match &it.iter_range.expr {
             Expr::List(list) => list.elements.len() <= LONGEST_LIST,
-            // Only a claim is a list, and `slot` bounds it.
+            // Claims, repeated parameters and what steps give: `slot` bounds them.
             Expr::Ident(_) => true,
             _ => false,
         };
+        if !bounded && !matches!(it.iter_range.expr, Expr::List(_)) {
+            return Err(Fault::new(
+                "`exists`, `all`, `map` and `filter` run over a list as it is, not over what another makes of it",
+                "write it as in `users.map(u, u.active, u.id)`, which leaves out as well",
+            ));
+        }
         if !bounded {
             return Err(Fault::new(
                 format!(

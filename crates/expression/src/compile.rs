@@ -12,6 +12,7 @@ use crate::bind::Binder;
 use crate::computed::Computed;
 use crate::fault::{Fault, quoted};
 use crate::kind::Kind;
+use crate::names::Names;
 use crate::scan::{Outside, outside};
 use crate::slot::Slot;
 
@@ -26,15 +27,15 @@ const STACK: usize = 32 * 1024 * 1024;
 
 /// What is known where an expression stands.
 pub(crate) struct Known<'k> {
-    /// The segment names of the route; `None` where no route is known.
-    pub(crate) names: Option<&'k [&'k str]>,
+    /// What may be named.
+    pub(crate) names: Names<'k>,
     /// Reads a variable of the environment.
     pub(crate) environment: &'k dyn Fn(&str) -> Result<String, VarError>,
 }
 
 impl<'k> Known<'k> {
     /// With the environment of this process.
-    pub(crate) fn new(names: Option<&'k [&'k str]>) -> Self {
+    pub(crate) fn new(names: Names<'k>) -> Self {
         Known { names, environment: &|name| std::env::var(name) }
     }
 }
@@ -60,8 +61,24 @@ pub(crate) enum Form {
     Computed(Arc<Computed>),
 }
 
+impl Form {
+    /// What it reads.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        match self {
+            Form::Constant(_) => &[],
+            Form::Slot(slot) => std::slice::from_ref(slot),
+            Form::Computed(computed) => &computed.slots,
+        }
+    }
+}
+
 /// Parses and checks an expression.
 pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> {
+    compile_tree(text, read(text)?, known)
+}
+
+/// Parses an expression.
+pub(crate) fn read(text: &str) -> Result<IdedExpr, Fault> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Fault::new("`${}` holds no expression", "write one, such as `${header('X-User')}`"));
@@ -74,7 +91,11 @@ pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> 
     }
     let outside = outside(text);
     check_brackets(text, &outside)?;
-    let mut tree = parse(text)?.map_err(|errors| explain(text, &outside, &errors))?;
+    parse(text)?.map_err(|errors| explain(text, &outside, &errors))
+}
+
+/// Checks a parsed expression. `text` is what messages call it.
+pub(crate) fn compile_tree(text: &str, mut tree: IdedExpr, known: &Known<'_>) -> Result<Compiled, Fault> {
     let mut binder = Binder::new(known);
     let kind = binder.bind(&mut tree, 0)?;
     let Binder { mut slots, patterns, environment, .. } = binder;
@@ -86,7 +107,7 @@ pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> 
             if reads_nothing {
                 Form::Constant(computed.constant().ok_or_else(|| {
                     Fault::new(
-                        format!("{} fails, whatever a request holds", quoted(text)),
+                        format!("{} fails, whatever a request holds", quoted(text.trim())),
                         "write values that it can be worked out with",
                     )
                 })?)
@@ -196,6 +217,12 @@ fn explain(text: &str, outside: &Outside, errors: &ParseErrors) -> Fault {
     let word = |word: &str| bare.split(|c: char| !c.is_alphanumeric()).any(|written| written == word);
     if text.starts_with("${") {
         return wrong("it stands inside another `${`", "write it without the second `${`");
+    }
+    if bare.contains("??") || bare.contains("?.") {
+        return wrong("what is not there is null anyway", "write `has(user.name) ? user.name : 'nobody'`");
+    }
+    if bare.contains("[*]") {
+        return wrong("`[*]` is written otherwise", "write `users.map(u, u.id)`");
     }
     if alone('=') {
         return wrong("`=` alone compares nothing", "write `==`");

@@ -4,7 +4,7 @@
 //! are looked up when the interpreter reaches them, so that what is not needed is not read. Values go in as values:
 //! nothing a client sends is ever parsed as part of an expression.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use cel::common::ast::IdedExpr;
 use cel::common::value::{CowVal, Val};
@@ -50,9 +50,10 @@ impl Computed {
     }
 
     fn run(&self, context: Option<&Context<'_>>) -> Option<Value> {
-        let slots = Slots { slots: &self.slots, context };
+        let read = self.slots.iter().map(|_| OnceLock::new()).collect();
+        let variables = Variables { slots: &self.slots, context, read };
         let mut scope = cel::Context::with_env(Arc::clone(&FUNCTIONS));
-        scope.set_variable_resolver(&slots);
+        scope.set_variable_resolver(&variables);
         if !self.patterns.is_empty() {
             let patterns = Arc::clone(&self.patterns);
             let matches = move |text: Arc<String>, at: i64| {
@@ -64,18 +65,22 @@ impl Computed {
     }
 }
 
-/// Looks variables up in the request.
-struct Slots<'a> {
+/// A value of the interpreter, once it was asked for.
+type Read = OnceLock<Option<Box<dyn Val>>>;
+
+/// Looks variables up in the request: each once, since a loop asks for them in every round.
+struct Variables<'a> {
     slots: &'a [Slot],
     context: Option<&'a Context<'a>>,
+    read: Box<[Read]>,
 }
 
-impl VariableResolver for Slots<'_> {
+impl VariableResolver for Variables<'_> {
     fn resolve<'b>(&'b self, variable: &str) -> Option<CowVal<'b, 'b>> {
         let at: usize = variable.strip_prefix('@')?.parse().ok()?;
-        let value = self.slots.get(at)?.value(self.context?);
-        let value: Box<dyn Val> = value.try_into().ok()?;
-        Some(CowVal::Owned(value))
+        let (slot, context) = (self.slots.get(at)?, self.context?);
+        let value = self.read.get(at)?.get_or_init(|| slot.value(context).try_into().ok());
+        Some(CowVal::Borrowed(value.as_deref()?))
     }
 }
 

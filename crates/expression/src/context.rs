@@ -2,7 +2,9 @@
 
 use message::RequestView;
 
-/// A request, and what its route calls the parts of its path.
+use crate::given::Given;
+
+/// A request, what its route calls the parts of its path, and what is at hand beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The request.
@@ -10,4 +12,6 @@ pub struct Context<'a> {
     /// For each segment of the route's pattern the name it gives that segment of the path: `/users/{id}` is
     /// `[None, Some("id")]`.
     pub names: &'a [Option<Box<str>>],
+    /// In the order of [`Names::values`](crate::Names::values); none where an expression knows only the request.
+    pub values: &'a [Given],
 }

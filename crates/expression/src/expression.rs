@@ -3,12 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::HeaderName;
+
 use crate::Context;
 use crate::compile::{Compiled, Form, Known, compile};
 use crate::computed;
 use crate::fault::{Fault, quoted};
 use crate::kind::Kind;
+use crate::names::Names;
 use crate::scan::{Piece, pieces};
+use crate::slot::Slot;
 
 /// One expression, as it stands between `${` and `}`. Equal when written the same and, where it reads the environment,
 /// when that holds the same.
@@ -22,18 +26,17 @@ impl Expression {
     /// Parses what stands between `${` and `}`. `names` are the segment names of the route that `path.…` may use;
     /// `None` where no route is known, so that any name will do.
     pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        Self::parse_with(text, &Known::new(names))
+        Self::parse_in(text, &Names::of_segments(names))
+    }
+
+    /// The same, where more is known than the request.
+    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+        Self::parse_with(text, &Known::new(*names))
     }
 
     /// Parses a text that is one `${…}` and nothing else.
-    pub fn parse_braced(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        match pieces(text)?.as_slice() {
-            [Piece::Expression(inner)] => Self::parse(inner, names),
-            _ => Err(Fault::new(
-                format!("{} is not one expression", quoted(text)),
-                "write one `${…}` and nothing before or behind it",
-            )),
-        }
+    pub fn parse_braced(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+        Self::parse_in(braced(text)?, names)
     }
 
     pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
@@ -56,9 +59,34 @@ impl Expression {
         }
     }
 
+    /// The values beside the request that it reads, as places in [`Names::values`].
+    pub fn values(&self) -> impl Iterator<Item = usize> {
+        self.compiled.form.slots().iter().filter_map(Slot::place)
+    }
+
+    /// The fields of a request that it reads, for `Vary`.
+    pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
+        self.compiled.form.slots().iter().filter_map(Slot::field)
+    }
+
     /// The expression as written, without `${` and `}`.
     pub fn text(&self) -> &str {
         &self.text
+    }
+}
+
+/// What stands between the braces of a text that is one `${…}` and nothing else.
+pub(crate) fn braced(text: &str) -> Result<&str, Fault> {
+    match pieces(text)?.as_slice() {
+        [Piece::Expression(inner)] => Ok(inner),
+        [Piece::Literal(literal)] if !literal.trim().is_empty() => Err(Fault::new(
+            format!("{} is a text and no expression", quoted(text)),
+            format!("write {}", quoted(&format!("\"${{{}}}\"", literal.trim()))),
+        )),
+        _ => Err(Fault::new(
+            format!("{} is not one expression", quoted(text)),
+            "write one `${…}` and nothing before or behind it",
+        )),
     }
 }
 

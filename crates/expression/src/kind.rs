@@ -3,7 +3,7 @@
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A text, or null where the request has none.
     Text,
     /// A whole number.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// As a message calls it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Text => "a text",
             Kind::Int | Kind::Uint | Kind::Double => "a number",

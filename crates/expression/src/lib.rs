@@ -8,6 +8,9 @@
 //! - `scan`: finds `${…}` in a text, and what in it is not a string.
 //! - `compile`: one expression → a constant, a slot, or a tree for the interpreter; `bind` is the walk through the tree.
 //! - `roots`, `functions`, `operators`, `kind`: what may stand in one, and what it gives.
+//! - `output`: one expression whose value goes into JSON or a statement; `reshape` is what may be done to it.
+//! - `content`: literal JSON with expressions in it.
+//! - `names`, `given`: what is known, and at hand, beside the request.
 //! - `argument`: a word behind a command: one value, or all of a repeated parameter.
 //! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them.
 //! - `computed`: the tree, run for a request.
@@ -17,15 +20,22 @@ mod bind;
 mod claim;
 mod compile;
 mod computed;
+mod content;
 mod context;
 mod decode;
 mod expression;
 mod fault;
 mod functions;
+mod given;
+mod inner;
 mod kind;
+mod names;
 mod nearest;
 mod operators;
+mod output;
+mod reshape;
 mod roots;
+mod scalar;
 mod scan;
 mod slot;
 mod template;
@@ -33,8 +43,15 @@ mod template;
 mod tests;
 
 pub use argument::{Argument, Arguments};
+pub use content::Content;
 pub use context::Context;
 pub use expression::Expression;
 pub use fault::{Fault, quoted};
+pub use given::{Given, Json};
+pub use kind::Kind;
+pub use names::{Named, Names, Parts};
 pub use nearest::nearest;
-pub use template::Template;
+pub use output::Output;
+pub use roots::is_root;
+pub use scalar::{Parameter, Scalar};
+pub use template::{Template, Unwritten};

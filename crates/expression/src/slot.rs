@@ -11,6 +11,8 @@ use serde_json::Value as Json;
 use crate::Context;
 use crate::claim;
 use crate::decode::{self, Coding};
+use crate::given;
+use crate::inner::Inner;
 
 /// Elements of a list in a claim; longer lists count as missing, so that no request decides how long a loop runs.
 const LONGEST_LIST: usize = 64;
@@ -27,6 +29,8 @@ pub(crate) enum Slot {
     Cookie(Box<str>),
     /// The first parameter of that name, decoded.
     Query(Box<str>),
+    /// All parameters of that name, decoded: a list.
+    All(Box<str>),
     /// The segment of the path that the route calls so, decoded.
     Path(Box<str>),
     /// A claim of the bearer token, not verified.
@@ -39,6 +43,8 @@ pub(crate) enum Slot {
     Host,
     /// Path and query as sent.
     Url,
+    /// What is at hand beside the request, or a part of it.
+    Given(Inner),
 }
 
 impl Slot {
@@ -46,6 +52,14 @@ impl Slot {
     pub(crate) fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
         match self {
             Slot::Header(name) => write_lines(context.request.fields, name, out),
+            Slot::All(name) => {
+                let values = query(context).flat_map(|query| parameters(query, name));
+                joined(values, out, |value, out| {
+                    decode::write(value, Coding::Form, out);
+                    true
+                })
+            }
+            Slot::Given(inner) => inner.json(context).is_some_and(|json| given::write_text(json, out)),
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::String(text)) => {
                     out.extend_from_slice(text.as_bytes());
@@ -78,6 +92,8 @@ impl Slot {
             Slot::Cookie(_) => Some(COOKIE),
             Slot::Claim(_) => Some(AUTHORIZATION),
             Slot::Query(_)
+            | Slot::All(_)
+            | Slot::Given(_)
             | Slot::Path(_)
             | Slot::Url
             | Slot::Authority
@@ -87,12 +103,21 @@ impl Slot {
         }
     }
 
+    /// The place of the value beside the request that it reads.
+    pub(crate) fn place(&self) -> Option<usize> {
+        match self {
+            Slot::Given(inner) => Some(inner.place),
+            _ => None,
+        }
+    }
+
     /// What it is called, for messages.
     pub(crate) fn noun(&self) -> String {
         match self {
             Slot::Header(name) => format!("the field `{name}`"),
             Slot::Cookie(name) => format!("the cookie `{name}`"),
-            Slot::Query(name) => format!("the parameter `{name}`"),
+            Slot::Query(name) | Slot::All(name) => format!("the parameter `{name}`"),
+            Slot::Given(inner) => format!("`{}`", inner.written),
             Slot::Path(name) => format!("the segment `{name}`"),
             Slot::Claim(name) => format!("the claim `{name}`"),
             Slot::Authority | Slot::Host => "the host".to_owned(),
@@ -110,6 +135,8 @@ impl Slot {
                 // Two empty lines joined are a comma.
                 lines.next().is_some_and(|line| !line.is_empty() || lines.next().is_some())
             }
+            Slot::All(name) => query(context).flat_map(|query| parameters(query, name)).next().is_some(),
+            Slot::Given(inner) => inner.json(context).is_some_and(given::holds),
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::Bool(truth)) => truth,
                 Some(Json::String(text)) => !text.is_empty(),
@@ -125,21 +152,31 @@ impl Slot {
         if let Slot::Claim(name) = self {
             return claim::find(context.request.fields, name).and_then(claimed).unwrap_or(Value::Null);
         }
+        if let Slot::Given(inner) = self {
+            return inner.json(context).and_then(given::value).unwrap_or(Value::Null);
+        }
+        if let Slot::All(name) = self {
+            let values = query(context).flat_map(|query| parameters(query, name));
+            let decoded = values.take(LONGEST_LIST + 1).map(|value| {
+                let mut bytes = Vec::new();
+                decode::write(value, Coding::Form, &mut bytes);
+                lossless(bytes)
+            });
+            let list: Vec<Value> = decoded.collect();
+            return if list.len() > LONGEST_LIST { Value::Null } else { Value::List(list.into()) };
+        }
         let mut bytes = Vec::new();
         if !self.write(context, &mut bytes) {
             return Value::Null;
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => Value::String(text.into()),
-            Err(error) => Value::Bytes(error.into_bytes().into()),
-        }
+        lossless(bytes)
     }
 
     /// The bytes as sent, for all but fields and claims.
     fn raw<'a>(&self, context: &Context<'a>) -> Option<(&'a [u8], Coding)> {
         let request = context.request;
         match self {
-            Slot::Header(_) | Slot::Claim(_) => None,
+            Slot::Header(_) | Slot::Claim(_) | Slot::All(_) | Slot::Given(_) => None,
             Slot::Authority => Some((request.authority.as_bytes(), Coding::Plain)),
             Slot::Cookie(name) => Some((cookie(request.fields, name)?, Coding::Plain)),
             Slot::Query(name) => Some((parameter(request.query()?, name)?, Coding::Form)),
@@ -150,6 +187,40 @@ impl Slot {
             Slot::Url => Some((request.target.as_bytes(), Coding::Plain)),
         }
     }
+}
+
+/// As text where it is text.
+fn lossless(bytes: Vec<u8>) -> Value {
+    match String::from_utf8(bytes) {
+        Ok(text) => Value::String(text.into()),
+        Err(error) => Value::Bytes(error.into_bytes().into()),
+    }
+}
+
+/// The query of the request, where it has one.
+fn query<'a>(context: &Context<'a>) -> impl Iterator<Item = &'a str> {
+    context.request.query().into_iter()
+}
+
+/// Appends values with commas between them. False, and nothing appended, where there are none or one cannot be written.
+pub(crate) fn joined<T>(
+    values: impl Iterator<Item = T>,
+    out: &mut Vec<u8>,
+    write: impl Fn(T, &mut Vec<u8>) -> bool,
+) -> bool {
+    let before = out.len();
+    let mut values = values.peekable();
+    let mut is_there = values.peek().is_some();
+    while let Some(value) = values.next() {
+        is_there &= write(value, out);
+        if values.peek().is_some() {
+            out.push(b',');
+        }
+    }
+    if !is_there {
+        out.truncate(before);
+    }
+    is_there
 }
 
 fn write_lines(fields: Fields<'_>, name: &HeaderName, out: &mut Vec<u8>) -> bool {

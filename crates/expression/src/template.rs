@@ -10,6 +10,7 @@ use crate::compile::{Form, Known, compile};
 use crate::computed::{self, Computed};
 use crate::fault::{Fault, quoted};
 use crate::kind::Kind;
+use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
 
@@ -22,6 +23,20 @@ pub struct Template {
     environment: Vec<(Box<str>, Box<str>)>,
 }
 
+/// Why there is no URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unwritten {
+    /// A value is missing.
+    Missing,
+    /// A value cannot be a segment of a path.
+    Segment {
+        /// Which, in words.
+        noun: String,
+        /// Whether it is the request's alone.
+        from_request: bool,
+    },
+}
+
 /// A part of a template.
 enum Part {
     Literal(String),
@@ -29,11 +44,69 @@ enum Part {
     Computed(Arc<Computed>),
 }
 
+/// Appends a byte of a value in a URL.
+fn encode(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+        out.push(byte);
+    } else {
+        out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+}
+
+/// Whether a segment stays one, where an expression gave a part of it.
+fn check_segment(segment: &[u8], given: Option<&Part>) -> Result<(), Unwritten> {
+    let Some(given) = given else { return Ok(()) };
+    let mut rest = segment;
+    let mut dots = 0;
+    while let Some(next) = [&b"."[..], b"%2e", b"%2E"].iter().find_map(|dot| rest.strip_prefix(*dot)) {
+        (rest, dots) = (next, dots + 1);
+    }
+    if !rest.is_empty() || dots > 2 {
+        return Ok(());
+    }
+    let noun = match given {
+        Part::Slot(slot) => slot.noun(),
+        Part::Literal(_) | Part::Computed(_) => "a value".to_owned(),
+    };
+    let from_request = given.slots().iter().all(|slot| slot.place().is_none());
+    Err(Unwritten::Segment { noun, from_request })
+}
+
+impl Part {
+    /// Appends its text. False, and perhaps something appended, when a value is missing.
+    fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+        match self {
+            Part::Literal(literal) => {
+                out.extend_from_slice(literal.as_bytes());
+                true
+            }
+            Part::Slot(slot) => slot.write(context, out),
+            Part::Computed(computed) => {
+                computed.value(context).is_some_and(|value| computed::write(&value, out))
+            }
+        }
+    }
+
+    fn slots(&self) -> &[Slot] {
+        match self {
+            Part::Literal(_) => &[],
+            Part::Slot(slot) => std::slice::from_ref(slot),
+            Part::Computed(computed) => &computed.slots,
+        }
+    }
+}
+
 impl Template {
     /// Parses a text with `${…}` in it, also with none. `names` are the segment names of the route that `path.…` may
     /// use; `None` where no route is known, so that any name will do.
     pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        Self::parse_with(text, &Known::new(names))
+        Self::parse_in(text, &Names::of_segments(names))
+    }
+
+    /// The same, where more is known than the request.
+    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+        Self::parse_with(text, &Known::new(*names))
     }
 
     pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
@@ -46,6 +119,9 @@ impl Template {
                     let compiled = compile(inner, known)?;
                     environment.extend(compiled.environment);
                     match compiled.form {
+                        Form::Slot(slot) if compiled.kind == Kind::List && known.names.joins_lists => {
+                            parts.push(Part::Slot(slot));
+                        }
                         _ if matches!(compiled.kind, Kind::List | Kind::Map | Kind::Null) => {
                             return Err(no_text(inner, compiled.kind.name()));
                         }
@@ -70,20 +146,55 @@ impl Template {
     /// too.
     pub fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
         let before = out.len();
-        let there = self.parts.iter().all(|part| match part {
-            Part::Literal(literal) => {
-                out.extend_from_slice(literal.as_bytes());
-                true
-            }
-            Part::Slot(slot) => slot.write(context, out),
-            Part::Computed(computed) => {
-                computed.value(context).is_some_and(|value| computed::write(&value, out))
-            }
-        });
+        let there = self.parts.iter().all(|part| part.write(context, out));
         if !there {
             out.truncate(before);
         }
         there
+    }
+
+    /// The same for path and query of a URL: the text as written, and every byte that an expression gives
+    /// percent-encoded but for those that mean nothing anywhere in it (RFC 3986 §2.3).
+    ///
+    /// # Errors
+    /// Where a value is missing, or would make a segment of the path empty, `.` or `..`; nothing is appended then. Dots
+    /// cannot be encoded away: `%2e%2e` climbs as well (RFC 3986 §6.2.2.2), and an empty one asks for the list around
+    /// what was meant.
+    pub fn write_target(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<(), Unwritten> {
+        let before = out.len();
+        let written = self.write_segments(context, out);
+        if written.is_err() {
+            out.truncate(before);
+        }
+        written
+    }
+
+    fn write_segments(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<(), Unwritten> {
+        let mut value = Vec::new();
+        // Where the segment begins, and what has given a part of it.
+        let (mut start, mut given, mut is_path) = (out.len(), None, true);
+        for part in &*self.parts {
+            if let Part::Literal(literal) = part {
+                for byte in literal.bytes() {
+                    if is_path && matches!(byte, b'/' | b'?') {
+                        check_segment(&out[start..], given.take())?;
+                        is_path = byte == b'/';
+                        start = out.len() + 1;
+                    }
+                    out.push(byte);
+                }
+                continue;
+            }
+            value.clear();
+            if !part.write(context, &mut value) {
+                return Err(Unwritten::Missing);
+            }
+            for byte in &value {
+                encode(*byte, out);
+            }
+            given = Some(part);
+        }
+        if is_path { check_segment(&out[start..], given) } else { Ok(()) }
     }
 
     /// What a request lacks for [`Template::write`], in words; `None`: nothing.
@@ -102,14 +213,12 @@ impl Template {
 
     /// The fields of a request that it reads, for `Vary`.
     pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
-        self.parts
-            .iter()
-            .flat_map(|part| match part {
-                Part::Literal(_) => &[][..],
-                Part::Slot(slot) => std::slice::from_ref(slot),
-                Part::Computed(computed) => &computed.slots,
-            })
-            .filter_map(Slot::field)
+        self.parts.iter().flat_map(Part::slots).filter_map(Slot::field)
+    }
+
+    /// The values beside the request that it reads, as places in [`Names::values`].
+    pub fn values(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().flat_map(Part::slots).filter_map(Slot::place)
     }
 
     /// The text as written.
@@ -142,10 +251,12 @@ fn constant(inner: &str, value: &cel::Value) -> Result<String, Fault> {
 }
 
 fn no_text(inner: &str, is: &str) -> Fault {
-    Fault::new(
-        format!("{} is {is}, which cannot be written", quoted(inner.trim())),
-        "write one that gives a text, a number, or true or false",
-    )
+    let remedy = if inner.trim().starts_with("query.all(") {
+        format!("let `${{{inner}}}` stand alone, or write `query.NAME` for the first of them")
+    } else {
+        "write one that gives a text, a number, or true or false".to_owned()
+    };
+    Fault::new(format!("{} is {is}, which cannot be written", quoted(inner.trim())), remedy)
 }
 
 impl PartialEq for Template {

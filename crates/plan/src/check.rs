@@ -14,7 +14,7 @@ use crate::routes::{Known, routes};
 use crate::section::{Section, named};
 use crate::source::source;
 use crate::tree::{Node, Shape, Tree};
-use crate::{file, redis, redis_url, schema, value};
+use crate::{database, file, module, redis, redis_url, schema, value};
 
 /// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
 pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
@@ -46,6 +46,8 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         sources: Vec::new(),
         redis: Vec::new(),
         stores: Vec::new(),
+        databases: Vec::new(),
+        modules: Vec::new(),
         tier: None,
         routes: Vec::new(),
         access_log: AccessLog::default(),
@@ -115,6 +117,14 @@ fn sources<'t>(
                 known.readable.add(node.key(), ReadFrom::Redis(plan.redis.len()));
                 plan.redis.extend(redis::redis(node, folder, report).map(Arc::new));
             }
+            SourceKind::Sql => {
+                known.databases.add(node.key(), plan.databases.len());
+                plan.databases.extend(database::database(node, folder, report).map(Arc::new));
+            }
+            SourceKind::Wasm => {
+                known.modules.add(node.key(), plan.modules.len());
+                plan.modules.extend(module::module(node, folder, report).map(Arc::new));
+            }
             SourceKind::Store => {
                 known.readable.add(node.key(), ReadFrom::Store(plan.stores.len()));
                 plan.stores.extend(redis::store(node, folder, report).map(Arc::new));
@@ -127,19 +137,24 @@ enum SourceKind {
     Http,
     Redis,
     Store,
+    Sql,
+    Wasm,
 }
 
 /// What a source is, by the key that says where it is.
 fn kind(node: Node<'_>) -> SourceKind {
     match node.shape() {
         Shape::Text(text) if redis_url::is_redis(text) => SourceKind::Redis,
+        Shape::Text(text) if database::is_database(text) => SourceKind::Sql,
         Shape::Map(entries) => {
             let has = |key: &str| entries.iter().any(|entry| entry.key() == key);
-            match (has("redis"), has("store")) {
-                (true, _) => SourceKind::Redis,
-                (false, true) => SourceKind::Store,
-                (false, false) => SourceKind::Http,
-            }
+            let kinds = [
+                ("redis", SourceKind::Redis),
+                ("store", SourceKind::Store),
+                ("sql", SourceKind::Sql),
+                ("wasm", SourceKind::Wasm),
+            ];
+            kinds.into_iter().find(|(key, _)| has(key)).map_or(SourceKind::Http, |(_, kind)| kind)
         }
         _ => SourceKind::Http,
     }

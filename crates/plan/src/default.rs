@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use rules::Encoding;
 
-use crate::meant::{Compress, Listen, Login, ReadMode, RedisSource, RedisTier, Topology};
+use crate::meant::{
+    Compress, Database, Listen, Login, ReadMode, RedisSource, RedisTier, SqlSource, Topology,
+};
 
 /// Bytes of the memory tier: 256 MiB.
 pub(crate) const MEMORY: u64 = 256 * 1024 * 1024;
@@ -104,3 +106,30 @@ pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
         },
     }
 }
+
+/// A database with every default.
+pub(crate) fn database(name: &str, database: Database) -> SqlSource {
+    SqlSource {
+        name: name.to_owned(),
+        database,
+        pool: 10,
+        queue: 1000,
+        wait: Duration::from_secs(1),
+        connect_timeout: Duration::from_secs(2),
+        timeout: Duration::from_secs(5),
+        verify: true,
+        authorities: None,
+    }
+}
+
+/// How long a whole `compose` may take.
+pub(crate) const COMPOSE: Duration = Duration::from_secs(30);
+
+/// Items of `for` at once.
+pub(crate) const WIDTH: usize = 16;
+
+/// Items of `for` at most.
+pub(crate) const MOST: usize = 256;
+
+/// For how long what a step gave may stand in for what it cannot give now.
+pub(crate) const STEP_STALE: Duration = Duration::from_hours(24);

@@ -114,6 +114,11 @@ impl Report {
         self.faults.len() >= KEPT
     }
 
+    /// How many there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.faults.len() + self.more
+    }
+
     /// Whether nothing was wrong.
     pub(crate) fn is_empty(&self) -> bool {
         self.faults.is_empty()

@@ -183,7 +183,9 @@ impl Builder<'_> {
             Slot::Key => self.key(text, place),
             slot => {
                 let nothing = style == ScalarStyle::Plain && matches!(text, "" | "~" | "null");
-                self.add(slot, if nothing { Value::Nothing } else { Value::Text(text.to_owned()) }, place);
+                let quoted = style != ScalarStyle::Plain;
+                let value = if nothing { Value::Nothing } else { Value::Text(text.to_owned(), quoted) };
+                self.add(slot, value, place);
             }
         }
     }

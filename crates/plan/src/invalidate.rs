@@ -4,7 +4,7 @@
 use expression::Template;
 
 use crate::fault::{Report, quoted};
-use crate::meant::{Invalidate, InvalidateTarget, Pattern, Segment};
+use crate::meant::{Invalidate, InvalidateTarget, Pattern};
 use crate::section::Section;
 use crate::tree::Node;
 use crate::{schema, template, value};
@@ -26,13 +26,7 @@ pub(crate) fn invalidate(node: Node<'_>, pattern: Option<&Pattern>, report: &mut
             "write it on the route that writes, like `match: PUT /users/{id}`",
         );
     }
-    let names: Option<Vec<&str>> = pattern.map(|pattern| {
-        let name = |segment| match segment {
-            &Segment::One(Some(ref name)) => Some(name.as_str()),
-            _ => None,
-        };
-        pattern.path.iter().filter_map(name).collect()
-    });
+    let names = pattern.map(Pattern::names);
     value::distinct(node, report, |node, report| rule(node, names.as_deref(), report))
 }
 

@@ -4,6 +4,8 @@
 //! ready to run, or [`Faults`]: everything that is wrong, each with its line, its cause and what to write instead.
 
 mod check;
+mod compose;
+mod database;
 mod default;
 mod disk;
 mod fault;
@@ -13,6 +15,7 @@ mod listen;
 mod load;
 mod masked;
 mod meant;
+mod module;
 mod network;
 mod pattern;
 mod policy;
@@ -25,6 +28,7 @@ mod schema;
 mod secret;
 mod section;
 mod source;
+mod statement;
 mod syntax;
 mod template;
 mod tree;

@@ -10,16 +10,22 @@ use http::Method;
 use message::Scheme;
 
 mod caching;
+mod compose;
 mod invalidate;
 mod read;
 mod redis;
 mod signed;
+mod sql;
+mod wasm;
 
 pub use caching::*;
+pub use compose::*;
 pub use invalidate::*;
 pub use read::*;
 pub use redis::*;
 pub use signed::*;
+pub use sql::*;
+pub use wasm::*;
 
 /// Everything a running fleetfoot was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +42,10 @@ pub struct Plan {
     pub redis: Vec<Arc<RedisSource>>,
     /// Keys and values in files.
     pub stores: Vec<Arc<StoreSource>>,
+    /// Databases.
+    pub databases: Vec<Arc<SqlSource>>,
+    /// Modules of your own.
+    pub modules: Vec<Arc<WasmSource>>,
     /// The tier that instances share: index into [`Plan::redis`].
     pub tier: Option<usize>,
     /// In the order of the file; the most specific match wins.
@@ -295,6 +305,8 @@ pub enum RouteEnd {
     Proxy(usize),
     /// One read.
     Read(Arc<Read>),
+    /// Many calls, joined.
+    Compose(Arc<Compose>),
 }
 
 /// `[METHOD ][host]/path`: which requests a route takes.
@@ -308,6 +320,17 @@ pub struct Pattern {
     pub path: Vec<Segment>,
     /// As written, for messages and logs.
     pub text: String,
+}
+
+impl Pattern {
+    /// What it calls the segments of its path, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let name = |segment| match segment {
+            &Segment::One(Some(ref name)) => Some(name.as_str()),
+            _ => None,
+        };
+        self.path.iter().filter_map(name).collect()
+    }
 }
 
 /// One part of a path pattern.

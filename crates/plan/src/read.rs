@@ -1,11 +1,11 @@
 //! Read: `read` of a route → [`Read`]: `{ redis: "GET user:${path.id}", as: text }`. Called by `routes`.
 
-use expression::{Argument, nearest};
+use expression::{Argument, Names, nearest};
 use http::{HeaderValue, StatusCode};
 
 use crate::fault::{Reason, Report, quoted};
-use crate::meant::{Pattern, Read, ReadCommand, ReadForm, ReadFrom, Segment};
-use crate::routes::Names;
+use crate::meant::{Pattern, Read, ReadCommand, ReadForm};
+use crate::routes::Known;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, unit, value};
@@ -14,9 +14,10 @@ use crate::{schema, unit, value};
 pub(crate) fn read(
     node: Node<'_>,
     pattern: Option<&Pattern>,
-    sources: &Names<'_, ReadFrom>,
+    known: &Known<'_>,
     report: &mut Report,
 ) -> Option<Read> {
+    let sources = &known.readable;
     let Shape::Map(entries) = node.shape() else {
         Section::open(node, &schema::READ, report);
         return None;
@@ -24,26 +25,21 @@ pub(crate) fn read(
     let is_source = |entry: &&Node<'_>| sources.knows(entry.key());
     let asked: Vec<Node<'_>> = entries.iter().filter(is_source).copied().collect();
     let [source] = asked[..] else {
-        wrong_source(node, &entries, &asked, sources, report);
+        wrong_source(node, &entries, &asked, known, report);
         return None;
     };
     let section = Section::open_but(node, &schema::READ, &[source.key()], report)?;
     let from = *sources.get(source.key())?;
-    let names: Option<Vec<&str>> = pattern.map(|pattern| {
-        let name = |segment| match segment {
-            &Segment::One(Some(ref name)) => Some(name.as_str()),
-            _ => None,
-        };
-        pattern.path.iter().filter_map(name).collect()
-    });
+    let segments = pattern.map(Pattern::names);
     let text = value::written(source, report)?;
-    let (command, arguments) = match command(text, names.as_deref()) {
-        Ok(command) => command,
-        Err(reason) => {
-            report.because(source, reason);
-            return None;
-        }
-    };
+    let (command, arguments) =
+        match command(text, &Names { segments: segments.as_deref(), ..Names::default() }) {
+            Ok(command) => command,
+            Err(reason) => {
+                report.because(source, reason);
+                return None;
+            }
+        };
     let mut read = Read {
         from,
         command,
@@ -77,15 +73,21 @@ fn wrong_source(
     node: Node<'_>,
     entries: &[Node<'_>],
     asked: &[Node<'_>],
-    sources: &Names<'_, ReadFrom>,
+    known: &Known<'_>,
     report: &mut Report,
 ) {
+    let sources = &known.readable;
     if let [_, second, ..] = asked {
         return report.at_key(*second, "two sources are read", "write one command; several are a `compose`");
     }
     let unknown = entries.iter().find(|entry| schema::READ.word(entry.key()).is_none());
     let order = || sources.order().iter().copied();
     match unknown {
+        Some(entry) if known.asked(entry.key()).is_some() => {
+            let name = quoted(entry.key());
+            let remedy = format!("write `compose: {{ STEP: {{ {}: … }} }}` instead of `read`", entry.key());
+            report.at_key(*entry, format!("{name} is asked by steps, not read from"), remedy);
+        }
         Some(entry) => {
             let remedy = match nearest(entry.key(), order()) {
                 Some(meant) => format!("write `{meant}`"),
@@ -109,7 +111,7 @@ fn wrong_source(
 }
 
 /// Splits a command into its words, and reads each.
-fn command(text: &str, names: Option<&[&str]>) -> Result<(ReadCommand, Vec<Argument>), Reason> {
+pub(crate) fn command(text: &str, names: &Names<'_>) -> Result<(ReadCommand, Vec<Argument>), Reason> {
     let words = words(text)?;
     let Some((first, rest)) = words.split_first() else {
         return Err(Reason::new("there is no command", "write one, like `GET user:${path.id}`"));
@@ -126,9 +128,9 @@ fn command(text: &str, names: Option<&[&str]>) -> Result<(ReadCommand, Vec<Argum
     let mut arguments = Vec::with_capacity(rest.len());
     for (index, word) in rest.iter().enumerate() {
         let argument =
-            Argument::parse(word, names).map_err(|fault| Reason::new(fault.cause, fault.remedy))?;
+            Argument::parse_in(word, names).map_err(|fault| Reason::new(fault.cause, fault.remedy))?;
         let may_be_many = matches!((command, index), (ReadCommand::Mget, _) | (ReadCommand::Hmget, 1..));
-        if matches!(argument, Argument::All(_)) && !may_be_many {
+        if argument.is_several() && !may_be_many {
             return Err(Reason::new(
                 format!("{} takes one value in this place", command.word()),
                 format!("write it like `{}`", takes.example),
@@ -188,14 +190,20 @@ fn words(text: &str) -> Result<Vec<String>, Reason> {
     Ok(words)
 }
 
-/// Where an expression ends, strings in it aside.
-fn expression_end(text: &str) -> Option<usize> {
+/// Where an expression ends, strings and maps in it aside.
+pub(crate) fn expression_end(text: &str) -> Option<usize> {
     let mut quote = None;
+    let mut open = 0usize;
+    let mut is_escaped = false;
     for (at, character) in text.char_indices().skip(2) {
+        let was_escaped = std::mem::take(&mut is_escaped);
         match (quote, character) {
-            (Some(open), other) if open == other => quote = None,
+            (Some(_), '\\') => is_escaped = !was_escaped,
+            (Some(quoted), other) if quoted == other && !was_escaped => quote = None,
             (None, '\'' | '"') => quote = Some(character),
-            (None, '}') => return Some(at + 1),
+            (None, '{') => open += 1,
+            (None, '}') if open == 0 => return Some(at + 1),
+            (None, '}') => open -= 1,
             _ => {}
         }
     }
@@ -226,9 +234,11 @@ fn status(text: &str) -> Result<StatusCode, Reason> {
 mod tests {
     use super::*;
 
+    const NAMES: Names<'static> = Names { segments: Some(&["id"]), values: &[], joins_lists: false };
+
     #[test]
     fn commands_are_words() {
-        let (command, arguments) = command("get user:${path.id}", Some(&["id"])).unwrap();
+        let (command, arguments) = command("get user:${path.id}", &NAMES).unwrap();
         assert_eq!(command, ReadCommand::Get);
         assert_eq!(arguments[0].text(), "user:${path.id}");
         assert_eq!(words("HGET 'a b'  ${query['x y']}:1").unwrap(), ["HGET", "a b", "${query['x y']}:1"]);
@@ -250,7 +260,7 @@ mod tests {
             ("GET ${path.id", "close it with `}`"),
             ("GET ${path.od}", "write `path.id`"),
         ] {
-            let reason = command(text, Some(&["id"])).unwrap_err();
+            let reason = command(text, &NAMES).unwrap_err();
             assert!(reason.remedy.starts_with(remedy), "{text}: {reason}");
         }
     }

@@ -1,11 +1,13 @@
 //! Routes: the list `routes` → [`Route`]s that name sources by index. Called by `check` once sources and policies are
 //! known by name.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::Method;
 
+use crate::compose::compose;
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
 use crate::meant::{Pattern, ReadFrom, Route, RouteEnd};
@@ -20,27 +22,61 @@ use expression::nearest;
 #[derive(Debug, Default)]
 pub(crate) struct Known<'t> {
     /// Index into the plan's sources.
-    pub(crate) sources: Names<'t, usize>,
+    pub(crate) sources: Called<'t, usize>,
     /// What `read` may name.
-    pub(crate) readable: Names<'t, ReadFrom>,
+    pub(crate) readable: Called<'t, ReadFrom>,
+    /// Index into the plan's databases.
+    pub(crate) databases: Called<'t, usize>,
+    /// Index into the plan's modules.
+    pub(crate) modules: Called<'t, usize>,
     /// Shared by every route that uses it.
-    pub(crate) policies: Names<'t, Policy<'t>>,
+    pub(crate) policies: Called<'t, Policy<'t>>,
+    /// Steps of the file so far.
+    pub(crate) steps: Cell<usize>,
+    /// Whether it has been said that there are too many.
+    pub(crate) is_too_long: Cell<bool>,
+}
+
+/// Whom a step asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    Http(usize),
+    Read(ReadFrom),
+    Sql(usize),
+    Wasm(usize),
+}
+
+impl<'t> Known<'t> {
+    /// What a step with this word asks.
+    pub(crate) fn asked(&self, name: &str) -> Option<Asked> {
+        let http = self.sources.get(name).map(|source| Asked::Http(*source));
+        let read = self.readable.get(name).map(|from| Asked::Read(*from));
+        let sql = self.databases.get(name).map(|source| Asked::Sql(*source));
+        let wasm = self.modules.get(name).map(|source| Asked::Wasm(*source));
+        http.or(read).or(sql).or(wasm)
+    }
+
+    /// The names of all that a step may ask.
+    pub(crate) fn askable(&self) -> Vec<&'t str> {
+        let (http, read) = (self.sources.order(), self.readable.order());
+        [http, read, self.databases.order(), self.modules.order()].concat()
+    }
 }
 
 /// Names in the order of the file, for messages, and what they stand for.
 #[derive(Debug)]
-pub(crate) struct Names<'t, T> {
+pub(crate) struct Called<'t, T> {
     order: Vec<&'t str>,
     meant: HashMap<&'t str, T>,
 }
 
-impl<T> Default for Names<'_, T> {
+impl<T> Default for Called<'_, T> {
     fn default() -> Self {
-        Names { order: Vec::new(), meant: HashMap::new() }
+        Called { order: Vec::new(), meant: HashMap::new() }
     }
 }
 
-impl<'t, T> Names<'t, T> {
+impl<'t, T> Called<'t, T> {
     /// Adds a name.
     pub(crate) fn add(&mut self, name: &'t str, meant: T) {
         self.order.push(name);
@@ -127,15 +163,39 @@ fn route(
     Some(Route { pattern: pattern?, end: end?, cache, signed, invalidate })
 }
 
-/// Where its answers come from: `proxy` or `read`.
+/// Words that say something about `compose`.
+const COMPOSING: [&str; 5] = ["respond", "timeout", "run", "save", "server_timing"];
+
+/// Where its answers come from: `proxy`, `read` or `compose`.
 fn end(
     section: &Section<'_>,
     pattern: Option<&Pattern>,
     known: &Known<'_>,
     report: &mut Report,
 ) -> Option<RouteEnd> {
+    if let Some(node) = section.get("compose") {
+        for word in ["proxy", "read"].iter().filter_map(|word| section.get(word)) {
+            let cause = format!("{} and `compose` stand in one route", quoted(word.key()));
+            report.at_key(word, cause, "take one of them out");
+        }
+        return compose(section, node, pattern, known, report)
+            .map(|compose| RouteEnd::Compose(Arc::new(compose)));
+    }
+    for word in COMPOSING.iter().filter_map(|word| section.get(word)) {
+        let cause = format!("{} is for a route with `compose`", quoted(word.key()));
+        report.at_key(word, cause, "take it out");
+    }
     let Some(node) = section.get("read") else {
         let node = section.need("proxy", report)?;
+        if value::is_word(node, |name| known.databases.knows(name) || known.modules.knows(name)) {
+            let name = value::text(node, report)?;
+            report.at(
+                node,
+                format!("{} is asked by steps, not proxied to", quoted(name)),
+                format!("write `compose: {{ STEP: {{ {name}: … }} }}` instead of `proxy`"),
+            );
+            return None;
+        }
         if value::is_word(node, |name| known.readable.knows(name)) {
             let name = quoted(value::text(node, report)?);
             report.at(
@@ -156,7 +216,7 @@ fn end(
     {
         report.at_key(node, format!("`read` answers GET, not {method}"), "write `match: GET …`");
     }
-    read(node, pattern, &known.readable, report).map(|read| RouteEnd::Read(Arc::new(read)))
+    read(node, pattern, known, report).map(|read| RouteEnd::Read(Arc::new(read)))
 }
 
 fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {
@@ -179,7 +239,7 @@ fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut R
 }
 
 /// What the policies that a route names say together: at most one about each thing.
-fn policies<'t>(node: Node<'_>, known: &Known<'t>, report: &mut Report) -> Policy<'t> {
+pub(crate) fn policies<'t>(node: Node<'_>, known: &Known<'t>, report: &mut Report) -> Policy<'t> {
     let mut chosen = Policy::default();
     for item in value::one_or_more(node, report) {
         let Some(policy) = known.policies.find(item, "policy", report) else { continue };

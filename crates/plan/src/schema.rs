@@ -4,6 +4,7 @@
 //! A file below for each part of the language; [`schema`] has them all, from the outside in.
 
 mod cache;
+mod compose;
 mod file;
 mod key;
 mod policy;
@@ -12,6 +13,7 @@ mod route;
 mod source;
 
 pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
+pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
 pub(crate) use policy::{POLICY, SECRET, SIGNED};
@@ -83,7 +85,7 @@ impl Word {
     }
 }
 
-static SECTIONS: [&Section; 24] = [
+static SECTIONS: [&Section; 28] = [
     &FILE,
     &LISTEN,
     &LISTEN_TLS,
@@ -96,6 +98,8 @@ static SECTIONS: [&Section; 24] = [
     &SOURCE_REDIS,
     &SOURCE_REDIS_TIER,
     &SOURCE_STORE,
+    &SOURCE_SQL,
+    &SOURCE_WASM,
     &POLICY,
     &CACHE,
     &KEY,
@@ -107,6 +111,8 @@ static SECTIONS: [&Section; 24] = [
     &SECRET,
     &ROUTE,
     &READ,
+    &STEP,
+    &SAVE,
     &INVALIDATE,
 ];
 

@@ -24,7 +24,7 @@ impl<'t> Section<'t> {
         Self::open_but(node, schema, &[], report)
     }
 
-    /// The same, where some keys are names that the schema cannot know.
+    /// The same, where one key may be a name that the schema cannot know.
     pub(crate) fn open_but(
         node: Node<'t>,
         schema: &'static schema::Section,
@@ -38,14 +38,21 @@ impl<'t> Section<'t> {
                 return None;
             }
         };
+        let is_named = entries.iter().any(|entry| names.contains(&entry.key()));
+        let missing = if is_named { &[] } else { names };
         for entry in &entries {
             if let Some(word) = glued_secret(schema, entry.key()) {
                 // Neither the key nor its path may be shown: the secret is part of them.
                 let cause = format!("there is no space behind `{word}:`");
                 report.fault(entry.key_place(), node.path(), cause, format!("write `{word}: …`"));
+            } else if entry.key().contains(' ') && matches!(entry.shape(), Shape::Nothing) {
+                // `{ db: SELECT id, title FROM books }`
+                let cause =
+                    format!("{} stands behind a comma, which ends the value before it", quoted(entry.key()));
+                report.at_key(*entry, cause, "put the whole value into quotes");
             } else if schema.word(entry.key()).is_none() && !names.contains(&entry.key()) && !report.is_full()
             {
-                let Reason { cause, remedy } = schema.unknown(entry.key());
+                let Reason { cause, remedy } = schema.unknown(entry.key(), missing);
                 report.at_key(*entry, cause, remedy);
             }
         }
@@ -110,21 +117,7 @@ fn glued_secret(schema: &schema::Section, key: &str) -> Option<&'static str> {
 
 /// The entries of a mapping whose keys are names somebody chose: sources, policies.
 pub(crate) fn named<'t>(node: Node<'t>, example: &str, report: &mut Report) -> Vec<Node<'t>> {
-    let entries = match node.shape() {
-        Shape::Map(entries) if entries.is_empty() => {
-            report.at(
-                node,
-                format!("{} has nothing in it", quoted(node.key())),
-                format!("write it like `{example}`"),
-            );
-            return entries;
-        }
-        Shape::Map(entries) => entries,
-        shape => {
-            not_a_mapping(node, &shape, example, report);
-            return Vec::new();
-        }
-    };
+    let entries = entries(node, example, report);
     for entry in &entries {
         let name = entry.key();
         if !is_name(name) {
@@ -132,6 +125,25 @@ pub(crate) fn named<'t>(node: Node<'t>, example: &str, report: &mut Report) -> V
         }
     }
     entries
+}
+
+/// The entries of a mapping that must have some.
+pub(crate) fn entries<'t>(node: Node<'t>, example: &str, report: &mut Report) -> Vec<Node<'t>> {
+    match node.shape() {
+        Shape::Map(entries) if entries.is_empty() => {
+            report.at(
+                node,
+                format!("{} has nothing in it", quoted(node.key())),
+                format!("write it like `{example}`"),
+            );
+            entries
+        }
+        Shape::Map(entries) => entries,
+        shape => {
+            not_a_mapping(node, &shape, example, report);
+            Vec::new()
+        }
+    }
 }
 
 /// How names are to be written.

@@ -1,7 +1,7 @@
 //! Template: one node → text with expressions in it, or one expression. In comes a node, out goes what the crate
 //! `expression` made of it, or `None` and a fault. Called by the checks of policies and routes.
 
-use expression::{Expression, Fault, Template};
+use expression::{Expression, Fault, Names, Template};
 
 use crate::fault::{Reason, Report, quoted};
 use crate::tree::Node;
@@ -28,7 +28,7 @@ pub(crate) fn varying(node: Node<'_>, report: &mut Report) -> Option<Template> {
 /// One expression and nothing around it.
 pub(crate) fn expression(node: Node<'_>, report: &mut Report) -> Option<Expression> {
     let text = value::written(node, report)?;
-    Expression::parse_braced(text, None).map_err(|fault| report.because(node, fault.into())).ok()
+    Expression::parse_braced(text, &Names::default()).map_err(|fault| report.because(node, fault.into())).ok()
 }
 
 impl From<Fault> for Reason {

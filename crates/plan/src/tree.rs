@@ -33,8 +33,8 @@ pub(crate) enum Step {
 pub(crate) enum Value {
     /// See [`Shape::Nothing`].
     Nothing,
-    /// See [`Shape::Text`].
-    Text(String),
+    /// See [`Shape::Text`]; and whether it stood between quotes.
+    Text(String, bool),
     /// Indexes of the items.
     List(Vec<usize>),
     /// Indexes of the values.
@@ -78,11 +78,16 @@ impl<'t> Node<'t> {
     pub(crate) fn shape(&self) -> Shape<'t> {
         match &self.stored().value {
             Value::Nothing => Shape::Nothing,
-            Value::Text(text) => Shape::Text(text),
+            Value::Text(text, _) => Shape::Text(text),
             Value::List(items) => Shape::List(items.iter().map(|index| self.node(*index)).collect()),
             Value::Map(entries) => Shape::Map(entries.iter().map(|index| self.node(*index)).collect()),
             Value::Broken => Shape::Broken,
         }
+    }
+
+    /// Whether it is a word between quotes: `"1"` is a text and `1` a number, where that makes a difference.
+    pub(crate) fn is_quoted(&self) -> bool {
+        matches!(self.stored().value, Value::Text(_, true))
     }
 
     /// The key it stands behind; empty for the items of a list.

@@ -6,18 +6,20 @@ use crate::schema::{Section, schema};
 use expression::nearest;
 
 impl Section {
-    /// Why `key` is none of this section's, and what to write instead.
-    pub(crate) fn unknown(&self, key: &str) -> Reason {
+    /// Why `key` is none of this section's, and what to write instead. `names` may stand there too, one of them.
+    pub(crate) fn unknown(&self, key: &str, names: &[&str]) -> Reason {
         if self.later.contains(&key) {
             let cause = format!("{} is not available in this version", quoted(key));
             return Reason::new(cause, "take it out for now");
         }
-        let known = self.names();
+        let known = self.known(names);
         let remedy = if let Some((word, value)) = key.split_once(':')
             && self.word(word).is_some()
         {
             format!("put a space behind the colon: {}", quoted(&format!("{word}: {value}")))
-        } else if let Some(meant) = nearest(key, self.words.iter().map(|word| word.name)) {
+        } else if let Some(meant) =
+            nearest(key, names.iter().copied().chain(self.words.iter().map(|word| word.name)))
+        {
             format!("write `{meant}`")
         } else {
             match schema().iter().find(|section| section.word(key).is_some()) {
@@ -33,8 +35,11 @@ impl Section {
         Reason::new(format!("unknown key {}", quoted(key)), remedy)
     }
 
-    fn names(&self) -> String {
-        self.words.iter().map(|word| format!("`{}`", word.name)).collect::<Vec<_>>().join(", ")
+    fn known(&self, names: &[&str]) -> String {
+        /// A message lists so many names.
+        const LISTED: usize = 10;
+        let names = names.iter().copied().take(LISTED).chain(self.words.iter().map(|word| word.name));
+        names.map(quoted).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -69,7 +74,9 @@ mod tests {
             (&SOURCE_TLS, "zebra", "unknown key `zebra`", "known here: `verify`, `authorities`"),
             (&POLICY, "retry", "`retry` is not available in this version", "take it out for now"),
         ] {
-            assert_eq!(section.unknown(key), Reason::new(cause, remedy), "{key}");
+            assert_eq!(section.unknown(key, &[]), Reason::new(cause, remedy), "{key}");
         }
+        assert_eq!(POLICY.unknown("dp", &["db"]).remedy, "write `db`");
+        assert_eq!(POLICY.unknown("zebra", &["db"]).remedy, "known here: `db`, `cache`, `signed`");
     }
 }

@@ -31,6 +31,8 @@ fn plan(target: Target) -> Plan {
         sources: vec![Arc::new(source("origin", vec![target]))],
         redis: Vec::new(),
         stores: Vec::new(),
+        databases: Vec::new(),
+        modules: Vec::new(),
         tier: None,
         routes: vec![Route {
             pattern: Pattern { method: None, host: None, path: vec![Segment::Rest], text: "/**".to_owned() },

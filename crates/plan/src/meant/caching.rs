@@ -93,6 +93,9 @@ pub struct KeyPolicy {
     pub fold_encodings: bool,
     /// The languages that `Accept-Language` is folded into, the first for those who ask for none of them.
     pub fold_languages: Option<Vec<HeaderValue>>,
+    /// Whether it is for calls of a compose: nothing that clients ask for themselves may have the same key, whatever
+    /// host and path they name; nor a call of another source.
+    pub is_step: bool,
 }
 
 impl Default for KeyPolicy {
@@ -108,6 +111,7 @@ impl Default for KeyPolicy {
             by: None,
             fold_encodings: false,
             fold_languages: None,
+            is_step: false,
         }
     }
 }

@@ -11,13 +11,45 @@ pub(crate) static ROUTE: Section = Section {
     example: "- { match: GET /games/**, proxy: api, use: live }",
     words: &[
         word("match", "pattern", None, "Which requests. Must be there."),
-        word("proxy", "name of a source", None, "Where they go. This or `read` must be there."),
+        word("proxy", "name of a source", None, "Where they go. This, `read` or `compose` must be there."),
         word("read", "section", None, "What answers them: one command of a Redis or a store.").told(
             "`${…}` in it are bound: whatever a request holds, it stays one value of the command. The answer has an `ETag` \
              (and 304 for who has it), and `Cache-Control` from the lifetime that the key has in Redis, `no-cache` where it \
              has none. Without the key it is 404, or what `missing` says; where Redis is gone, 503, or a value no older than \
              the source's `max_stale`. Only commands that read are known. In nginx this is the third-party redis module, or Lua.",
             "match: GET /users/{id}\nread: { redis: \"GET user:${path.id}\", as: json }",
+        ),
+        word("compose", "name → step", None, "What answers them: many calls, joined into one response.").told(
+            "Steps start together; one that names another, as in `${user.id}`, waits for it. What expressions give is bound \
+             or encoded, never spliced. A step that fails fails the request, unless it says `on_error`; then the response is \
+             not complete, says so (`X-Fleetfoot-Completed: false`), names the steps (`X-Fleetfoot-Failed`) and is not stored. \
+             Whatever the first step of the response lacks of the request is 400, with its name. Use it where a client would \
+             make several calls itself. It is no programming language: for loops and decisions write a module (`wasm`). \
+             KrakenD calls it backends of an endpoint, GraphQL servers a query plan.",
+            "match: GET /users/{id}/page\ncompose:\n  user: { api: \"GET /users/${path.id}\" }\n  orders: { db: \"SELECT * FROM orders WHERE user_id = ?\", args: [\"${path.id}\"] }\nrespond: { user: \"${user}\", orders: \"${orders}\" }",
+        ),
+        word("respond", "value", None, "The response of `compose` as JSON with expressions in it.").told(
+            "Without it every step stands under its name. `${user}` alone is the value, as it came; within a longer text it \
+             is written as text. Members and items whose step was left out are not there. `${failed}` lists the steps that \
+             failed. Reshape values with `pick('id', 'name')`, `drop('password')`, `rename({'id': 'user_id'})`, `flatten()`, \
+             `concat(other)` and `merge(other, 'id', 'user_id')`, which joins two lists by a key. Parts may be named with \
+             dots: `pick('address.city')`.",
+            "match: GET /page\ncompose:\n  user: { api: GET /user }\n  orders: { api: GET /orders }\nrespond: { name: \"${user.name}\", orders: \"${orders.pick('id', 'total')}\" }",
+        ),
+        word("timeout", "duration", Some("30s"), "For the whole of a `compose`; then 504, and what runs is cancelled."),
+        word(
+            "run",
+            "`parallel`, `serial` or `pool(places, queue)`",
+            Some("parallel"),
+            "How many steps of a `compose` run at once. A pool is shared by all requests of the route; when its queue is full \
+             the answer is 503 at once.",
+        ),
+        word("save", "section", None, "What a `compose` does once instead of several times."),
+        word(
+            "server_timing",
+            "`true` or `false`",
+            Some("true"),
+            "Whether responses of a `compose` say in `Server-Timing` how long each step took.",
         ),
         word(
             "use",
@@ -36,7 +68,7 @@ pub(crate) static ROUTE: Section = Section {
             "match: PUT /users/{id}\nproxy: api\ninvalidate: [{ url: \"/users/${path.id}/orders\" }, { tag: \"user-${path.id}\", soft: true }]",
         ),
     ],
-    later: &["compose", "respond", "timeout", "send", "redirect"],
+    later: &["send", "redirect"],
 };
 
 pub(crate) static READ: Section = Section {

@@ -42,7 +42,7 @@ pub(crate) static SOURCE: Section = Section {
         ),
         word("idle_connections", "number", Some("64"), "Idle connections kept for each core and server."),
     ],
-    later: &["sql", "wasm", "pool", "use", "retry"],
+    later: &["use", "retry"],
 };
 
 pub(crate) static SOURCE_HEALTH: Section = Section {

@@ -189,14 +189,16 @@ fn unknown_and_later_words() {
         "limits: { idle_timeuot: 5s }\n",
         "3:11 limits.idle_timeuot | unknown key `idle_timeuot` | write `idle_timeout`",
     );
-    let sql = bad("sources: { db: { sql: mysql://x, pool: 20 } }\nroutes: [{ match: /, compose: {} }]\n");
-    let causes: Vec<&str> = sql.iter().map(|fault| fault.cause.as_str()).collect();
+    let later = bad(
+        "sources: { db: { sql: mysql://a@x/b, use: p } }\nroutes: [{ match: /, redirect: /x }, { match: /y, compose: { a: { db: SELECT 1, hedge: 1s } } }]\n",
+    );
+    let causes: Vec<&str> = later.iter().map(|fault| fault.cause.as_str()).collect();
     assert_eq!(
         causes,
         [
-            "`sql` is not available in this version",
-            "`pool` is not available in this version",
-            "`compose` is not available in this version",
+            "`use` is not available in this version",
+            "`redirect` is not available in this version",
+            "`hedge` is not available in this version",
         ]
     );
 }
@@ -428,7 +430,7 @@ listen:
 drain: 30                    # 3
 sources:
   api: { http: localhost }   # 4
-  db: { sql: mysql://x, http: http://x }   # 5
+  db: { sql: mysql://x/y, pool: 20 }   # 5
 policies:
   live: { cache: { ttl: soon } }   # 6
 routes:

@@ -122,6 +122,7 @@ fn the_whole_language() {
             by: Some(template("${header('X-Plan')}")),
             fold_encodings: true,
             fold_languages: Some(["en", "fr", "pt-br"].map(|tag| tag.parse().unwrap()).to_vec()),
+            is_step: false,
         }
     );
     assert_eq!(policy.body_keys, BodyKeys { query: true, post: true, max: 64 * 1024 });

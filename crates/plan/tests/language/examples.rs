@@ -14,7 +14,13 @@ fn repository(path: &str) -> PathBuf {
 /// A folder with every file that examples name.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("tokens.json"), "{}").unwrap();
+    for name in ["tokens.json", "cached.json"] {
+        fs::write(folder.path().join(name), "{}").unwrap();
+    }
+    for name in ["shop.db", "math.wasm", "math.wat"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    fs::write(folder.path().join("database.password"), "a-password\n").unwrap();
     fs::write(folder.path().join("redis.password"), "a-password\n").unwrap();
     for name in ["chain.pem", "key.pem", "ca.pem"] {
         fs::write(folder.path().join(name), "-").unwrap();
@@ -34,11 +40,20 @@ fn compiles(folder: &TempDir, text: &str) {
 #[test]
 fn the_examples_compile() {
     let folder = folder();
-    for example in fs::read_dir(repository("examples")).unwrap() {
-        let example = fs::read_to_string(example.unwrap().path()).unwrap();
-        compiles(&folder, &example);
-        assert!(example.lines().count() <= 100, "one page");
+    let mut examples = 0;
+    for within in ["examples", "examples/compose"] {
+        for example in fs::read_dir(repository(within)).unwrap() {
+            let path = example.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            let example = fs::read_to_string(path).unwrap();
+            compiles(&folder, &example);
+            assert!(example.lines().count() <= 100, "one page");
+            examples += 1;
+        }
     }
+    assert!(examples >= 4, "{examples}");
 }
 
 #[test]
@@ -51,7 +66,13 @@ fn the_reference_is_up_to_date() {
     assert!(written == reference(), "run `FLEETFOOT_WRITE=1 cargo test -p plan`");
 }
 
-const SOURCES: &str = "sources: { api: http://a, redis: redis://a }\n";
+const SOURCES: &str = "\
+sources:
+  api: http://a
+  redis: redis://a
+  db: sqlite:./shop.db
+  math: { wasm: math.wasm }
+";
 const ROUTES: &str = "routes: [{ match: /**, proxy: api }]\n";
 
 /// Lines, so much further to the right.
@@ -72,6 +93,9 @@ fn around(section: &str, keys: &str) -> String {
         "policies.<name>" => policy(keys, 4),
         "policies.<name>.cache" | "policies.<name>.cache.key" => policy(keys, 6),
         "routes[]" => format!("{SOURCES}routes:\n  -\n{}", indented(keys, 4)),
+        "routes[].compose.<step>" => {
+            around("routes[]", &format!("match: GET /x\ncompose:\n  step:\n{}", indented(keys, 4)))
+        }
         "sources.<name> at a Redis" => {
             format!("sources:\n  api: http://a\n  r:\n    redis: redis://a\n{}{ROUTES}", indented(keys, 4))
         }
@@ -93,7 +117,10 @@ fn the_sections_of_the_reference_compile() {
             "listen.tls" => format!("{SOURCES}{ROUTES}listen: {{ https: 0, {example} }}\n"),
             "secret" => around("listen", &format!("admin: 9090\n{example}")),
             "sources.<name>" => format!("sources:\n  {example}\nroutes: [{{ match: /, proxy: api }}]\n"),
-            "sources.<name> at a Redis" | "sources.<name> in a file" => {
+            "sources.<name> at a Redis"
+            | "sources.<name> in a file"
+            | "sources.<name> (sql)"
+            | "sources.<name> (wasm)" => {
                 format!("sources:\n  api: http://a\n  {example}\n{ROUTES}")
             }
             "sources.<name>.tier" => around("sources.<name> at a Redis", example),
@@ -106,6 +133,12 @@ fn the_sections_of_the_reference_compile() {
             path if path.starts_with("policies.<name>.cache.") => around("policies.<name>.cache", example),
             "routes[]" => {
                 format!("{SOURCES}policies: {{ live: {{ cache: true }} }}\nroutes:\n  {example}\n")
+            }
+            "routes[].compose.<step>" => {
+                around("routes[]", &format!("match: GET /x/{{id}}\ncompose:\n  {example}"))
+            }
+            "routes[].save" => {
+                around("routes[]", &format!("match: GET /x\ncompose: {{ a: {{ api: GET /a }} }}\n{example}"))
             }
             "routes[].invalidate[]" => around("routes[]", &format!("match: PUT /x\nproxy: api\n{example}")),
             _ => format!(
@@ -140,7 +173,7 @@ fn every_control_of_the_cache_is_told() {
     for word in
         "mode ttl max_ttl client_ttl negative jitter early stale if_error bypass skip_for per scheme host \
                  query sort headers cookies by encodings languages no_vary_search reflected body_keys tags compress \
-                 cache_status signed invalidate disk admin_token location tier read mode max_stale lock unheard"
+                 cache_status signed invalidate disk admin_token location tier read mode max_stale lock unheard compose respond batch"
             .split_whitespace()
     {
         assert!(told.contains(&word), "{word}");

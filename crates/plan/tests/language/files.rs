@@ -57,6 +57,24 @@ routes:
   - { match: \"PUT /{id}\", proxy: api, use: all, invalidate: [{ url: \"/x/${path.id}\" }, { tag: a, soft: true }] }
 ";
 
+/// Every word of compose.
+const COMPOSE: &str = "\
+sources: { api: http://a, redis: redis://a, db: { sql: mysql://app@a/shop, pool: 3 }, math: { wasm: Cargo.toml, threads: 1 } }
+policies: { p: { cache: true } }
+routes:
+  - match: \"GET /{id}\"
+    run: pool(1, 2)
+    save: { dedupe: false }
+    timeout: 9s
+    server_timing: false
+    compose:
+      a: { each: [1, x], db: \"SELECT ?, id FROM t_{each} WHERE id IN (?)\", args: [\"${path.id}\", [1, \"${query.all('x')}\"]], batch: true }
+      b: { each: { m: 1, n: 2 }, api: \"GET /{each}/${path.id}?q=${query.q}\", headers: { X-A: \"${header('A')}\" }, as: text, use: p }
+      c: { for: \"${a[1].ids}\", width: 2, most: 9, when: \"${has(query.c)}\", redis: \"GET k:${item.id}\", on_error: [stale, null] }
+      d: { compose: { e: { math: f, args: { x: \"${b.m}\", y: [1.5, null] } } }, respond: \"${e.z}\", on_error: omit, timeout: 1s }
+    respond: { a: \"${a}\", c: \"${c.pick('x').rename({'x': 'y'})}\", t: \"${path.id}: ${d.e}\", f: \"${failed}\", m: \"${c.map(i, i.x)}\" }
+";
+
 /// Whatever comes: an answer, faults within the text, and something to show.
 fn survives(text: &str) {
     if let Err(faults) = compile(text, "fleetfoot.yaml") {
@@ -104,7 +122,7 @@ proptest! {
 
     #[test]
     fn mutated_files_survive(
-        example in prop::sample::select(vec![VALID, EXAMPLE]),
+        example in prop::sample::select(vec![VALID, EXAMPLE, COMPOSE]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), prop::sample::select("{}[]:,-#&*!|>'\"% \t\n\r0a\u{0}\u{fffd}".chars().collect::<Vec<_>>())), 1..12),
     ) {
         survives(&mutated(example, &changes));
@@ -113,7 +131,7 @@ proptest! {
 
 #[test]
 fn the_unmutated_files_are_good() {
-    for text in [VALID, EXAMPLE] {
+    for text in [VALID, EXAMPLE, COMPOSE] {
         compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}"));
     }
 }

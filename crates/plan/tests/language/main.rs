@@ -4,7 +4,9 @@
 
 mod bad;
 mod bad_caching;
+mod bad_compose;
 mod caching;
+mod compose;
 mod examples;
 mod files;
 mod good;

@@ -1,0 +1,135 @@
+//! Content: literal JSON with `${…}` in it: a response, the content of a call, the input of a module, an argument.
+//! Built by `plan` from what stands in the configuration; written for requests by `compose`.
+
+use http::HeaderName;
+
+use crate::Context;
+use crate::output::{Output, parameter_of_json};
+use crate::scalar::{Parameter, Scalar};
+use crate::template::Template;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// JSON that depends on nothing.
+    Literal(String),
+    /// `${…}` alone: its value.
+    Value(Output),
+    /// A text with `${…}` in it: a string.
+    Text(Template),
+    /// Items; those that are not there are left out.
+    List(Vec<Content>),
+    /// Members with their names; those that are not there are left out.
+    Map(Vec<(String, Content)>),
+}
+
+impl Content {
+    /// Appends it as JSON. False, and nothing appended, where it is a value that is not there.
+    pub fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+        match self {
+            Content::Literal(json) => {
+                out.extend_from_slice(json.as_bytes());
+                true
+            }
+            Content::Value(output) => output.write_json(context, out),
+            Content::Text(template) => {
+                let mut text = Vec::new();
+                if template.write(context, &mut text) {
+                    json::write_string(&String::from_utf8_lossy(&text), out);
+                } else {
+                    out.extend_from_slice(b"null");
+                }
+                true
+            }
+            Content::List(items) => {
+                out.push(b'[');
+                let mut is_first = true;
+                for item in items {
+                    is_first &= !one(is_first, out, |out| item.write(context, out));
+                }
+                out.push(b']');
+                true
+            }
+            Content::Map(members) => {
+                out.push(b'{');
+                let mut is_first = true;
+                for (name, value) in members {
+                    is_first &= !one(is_first, out, |out| {
+                        json::write_string(name, out);
+                        out.push(b':');
+                        value.write(context, out)
+                    });
+                }
+                out.push(b'}');
+                true
+            }
+        }
+    }
+
+    /// It as a parameter of a statement. `None`: the request lacks something.
+    pub fn parameter(&self, context: &Context<'_>) -> Option<Parameter> {
+        match self {
+            Content::Value(output) => output.parameter(context),
+            Content::Literal(json) => Some(parameter_of_json(json)),
+            Content::Text(template) => {
+                let mut text = Vec::new();
+                template
+                    .write(context, &mut text)
+                    .then(|| Parameter::One(Scalar::Text(String::from_utf8_lossy(&text).into_owned())))
+            }
+            Content::List(_) | Content::Map(_) => {
+                let mut out = Vec::new();
+                self.write(context, &mut out);
+                Some(parameter_of_json(&String::from_utf8_lossy(&out)))
+            }
+        }
+    }
+
+    /// What a request lacks for it, each in words. What depends on anything else is not the request's to give.
+    pub fn missing(&self, context: &Context<'_>, found: &mut Vec<String>) {
+        match self {
+            Content::Value(output) => found.extend(output.missing(context)),
+            Content::Text(template) if template.values().next().is_none() => {
+                found.extend(template.missing(context));
+            }
+            Content::Literal(_) | Content::Text(_) => {}
+            Content::List(items) => items.iter().for_each(|item| item.missing(context, found)),
+            Content::Map(members) => members.iter().for_each(|(_, value)| value.missing(context, found)),
+        }
+    }
+
+    /// The values beside the request that it reads, as places in [`Names::values`](crate::Names::values).
+    pub fn values(&self) -> Vec<usize> {
+        match self {
+            Content::Literal(_) => Vec::new(),
+            Content::Value(output) => output.values().collect(),
+            Content::Text(template) => template.values().collect(),
+            Content::List(items) => items.iter().flat_map(Content::values).collect(),
+            Content::Map(members) => members.iter().flat_map(|(_, value)| value.values()).collect(),
+        }
+    }
+
+    /// The fields of a request that it reads, for `Vary`.
+    pub fn fields(&self) -> Vec<HeaderName> {
+        match self {
+            Content::Literal(_) => Vec::new(),
+            Content::Value(output) => output.fields().collect(),
+            Content::Text(template) => template.fields().collect(),
+            Content::List(items) => items.iter().flat_map(Content::fields).collect(),
+            Content::Map(members) => members.iter().flat_map(|(_, value)| value.fields()).collect(),
+        }
+    }
+}
+
+/// Appends one of several, a comma before it where it is not the first. Says whether it is there.
+fn one(is_first: bool, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+    let before = out.len();
+    if !is_first {
+        out.push(b',');
+    }
+    let is_there = write(out);
+    if !is_there {
+        out.truncate(before);
+    }
+    is_there
+}
