@@ -1,0 +1,12 @@
+//! PostgreSQL: connections, statements, parameters, cells. The words of the protocol are `tokio-postgres`'s.
+
+mod bind;
+mod cell;
+mod connection;
+mod kept;
+mod numeric;
+mod options;
+mod tls;
+
+pub(crate) use connection::Connection;
+pub(crate) use options::Options;
