@@ -356,5 +356,10 @@ fn bridged(
     status: CacheStatus,
 ) -> Answer {
     let ttl = Some(stale.terms().fresh_for(Clock::now()));
-    Answer::stored(request, encoding, stale, CacheStatus { ttl, detail: Some("stale-if-error"), ..status })
+    Answer::stored(
+        request,
+        encoding,
+        stale,
+        CacheStatus { ttl, detail: Some(CacheStatus::STALE_IF_ERROR), ..status },
+    )
 }

@@ -53,7 +53,7 @@ pub(crate) const USER: &str = "user";
 impl<'a> Look<'a> {
     /// What expressions may ask about.
     pub(crate) fn context(&self) -> Context<'a> {
-        Context { request: self.request, names: self.names }
+        Context { request: self.request, names: self.names, values: &[] }
     }
 
     /// The key. `content`: the request's, where it is part of the key.
@@ -100,6 +100,9 @@ impl<'a> Look<'a> {
     /// Fields, cookies and classes that count.
     fn push_named(&self, policy: &KeyPolicy, also: &mut String, value: &mut Vec<u8>) {
         let fields = self.request.fields;
+        if policy.is_step {
+            push_piece(also, ["step", ""], Some(self.source.as_bytes()));
+        }
         for name in &policy.headers {
             push_field(also, fields, name, value);
         }

@@ -92,8 +92,8 @@ fn told(error: &Error) -> &str {
         Kind::MalformedResponse => "the origin's answer breaks the rules of HTTP",
         Kind::NoHealthyTarget => "no server of the origin is healthy",
         Kind::ReadUnavailable => "what is read here cannot be asked at the moment",
-        Kind::UnusableReply => "what is stored here cannot be given as this route says",
-        Kind::Overloaded => "too many requests are waiting for the origin",
+        Kind::UnusableReply => "what a source of this route gave cannot be used",
+        Kind::Overloaded => "too many requests are waiting",
         _ => error.detail(),
     }
 }

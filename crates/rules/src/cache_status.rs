@@ -91,6 +91,14 @@ const NAME: &[u8] = b"fleetfoot";
 const LARGEST_INTEGER: i64 = 999_999_999_999_999;
 
 impl CacheStatus {
+    /// The detail of an answer that stands in for one that failed (RFC 5861 §4).
+    pub const STALE_IF_ERROR: &str = "stale-if-error";
+
+    /// Whether the answer stands in for one that failed.
+    pub fn stands_in(&self) -> bool {
+        self.detail == Some(Self::STALE_IF_ERROR)
+    }
+
     /// Answered from the cache, with so many seconds of freshness left.
     pub fn hit(ttl: i64) -> Self {
         CacheStatus { hit: true, ttl: Some(ttl), ..CacheStatus::default() }

@@ -7,6 +7,8 @@ mod redis;
 mod store;
 
 pub use http::{HttpSource, Shared, check_health};
-pub use read::{Answered, Explained, Fresh, ReadScratch, ReadSource, Reading};
+pub use read::{
+    Answered, Explained, Fresh, ReadAsked, ReadLine, ReadScratch, ReadSource, ReadValue, Reading,
+};
 pub use redis::{Redis, RedisFigures, RedisLine};
 pub use store::{Store, StoreError};

@@ -72,15 +72,27 @@ impl Forwarded {
         put(&mut line, &[self.received_by, " ", PSEUDONYM]);
         say(VIA, &line);
 
-        begin(&mut line, &self.before.forwarded_for);
-        line.extend_from_slice(&client);
-        say(FORWARDED_FOR, &line);
+        // A call of several clients, or of none in particular, names nobody.
+        let is_known = !self.client.is_unspecified();
+        if is_known {
+            begin(&mut line, &self.before.forwarded_for);
+            line.extend_from_slice(&client);
+            say(FORWARDED_FOR, &line);
+        }
 
         begin(&mut line, &self.before.forwarded);
-        let (open, close) = if self.client.is_ipv4() { ("for=", "") } else { ("for=\"[", "]\"") };
-        line.extend_from_slice(open.as_bytes());
-        line.extend_from_slice(&client);
-        line.extend_from_slice(close.as_bytes());
+        match self.client {
+            _ if !is_known => line.extend_from_slice(b"for=unknown"), // RFC 7239 §6.2
+            IpAddr::V4(_) => {
+                line.extend_from_slice(b"for=");
+                line.extend_from_slice(&client);
+            }
+            IpAddr::V6(_) => {
+                line.extend_from_slice(b"for=\"[");
+                line.extend_from_slice(&client);
+                line.extend_from_slice(b"]\"");
+            }
+        }
         if !authority.is_empty() {
             put(&mut line, &[";host=\"", authority, "\""]);
         }
@@ -93,7 +105,7 @@ impl Forwarded {
         if self.says_host && !authority.is_empty() {
             say(FORWARDED_HOST, authority.as_bytes());
         }
-        if self.says_real_ip {
+        if self.says_real_ip && is_known {
             say(REAL_IP, &client);
         }
     }

@@ -38,6 +38,11 @@ impl Shared {
         Ok(Arc::new(Shared { plan, targets, tls }))
     }
 
+    /// What the plan says of it.
+    pub fn plan(&self) -> &plan::HttpSource {
+        &self.plan
+    }
+
     /// Each target as `scheme://host:port`, and whether it is up: not taken out by health checks, nor resting after
     /// failed connects.
     pub fn health(&self) -> Vec<(String, bool)> {

@@ -26,7 +26,7 @@ pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut 
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         return Err(Error::new(Kind::ReadOnly, "this is only to be read: use GET or HEAD"));
     }
-    let context = Context { request, names: &reading.names };
+    let context = Context { request, names: &reading.names, values: &[] };
     for argument in &reading.plan.arguments {
         if !argument.write(&context, out) {
             let lacks = argument.missing(&context).unwrap_or_else(|| "a value".to_owned());
@@ -43,7 +43,13 @@ pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut 
 }
 
 /// What Redis would refuse because of its form, so that it is the request's fault and not that of Redis.
-fn check(command: ReadCommand, arguments: &Arguments) -> Result<()> {
+pub(super) fn check(command: ReadCommand, arguments: &Arguments) -> Result<()> {
+    let takes = command.takes();
+    if !(takes.least..=takes.most).contains(&arguments.len()) {
+        // Only where an argument became several, or none.
+        let (word, example) = (command.word(), takes.example);
+        return Err(malformed(format!("{word} got {} values; it is used like `{example}`", arguments.len())));
+    }
     let whole = |count| arguments.iter().skip(1).take(count).all(|argument| whole(argument).is_some());
     match command {
         ReadCommand::Lrange if !whole(2) => Err(is_not_whole("LRANGE")),

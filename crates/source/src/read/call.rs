@@ -10,21 +10,14 @@ use rules::CacheStatus;
 
 use super::answered::{Answered, Fresh};
 use super::asked::{Scratch, arguments};
+use super::line::ReadLine;
 use super::reading::Reading;
-use crate::redis::RedisLine;
-use crate::store::Store;
 
 /// See the module. Clones share everything.
 #[derive(Clone)]
 pub struct ReadSource {
     reading: Arc<Reading>,
-    from: From,
-}
-
-#[derive(Clone)]
-enum From {
-    Redis(RedisLine),
-    Store(Arc<Store>),
+    from: ReadLine,
 }
 
 /// How a read would be answered, for people.
@@ -43,14 +36,9 @@ pub struct Explained {
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 impl ReadSource {
-    /// Reads of a Redis.
-    pub fn of_redis(reading: Arc<Reading>, line: RedisLine) -> Self {
-        ReadSource { reading, from: From::Redis(line) }
-    }
-
-    /// Reads of a file.
-    pub fn of_store(reading: Arc<Reading>, store: Arc<Store>) -> Self {
-        ReadSource { reading, from: From::Store(store) }
+    /// Reads of this kind, from there.
+    pub fn new(reading: Arc<Reading>, from: ReadLine) -> Self {
+        ReadSource { reading, from }
     }
 
     /// The answer to this request right now, without asking anybody. Where it is held, nothing is allocated as long as
@@ -61,8 +49,8 @@ impl ReadSource {
             return None;
         }
         let mut fresh = match &self.from {
-            From::Redis(line) => line.fresh(&self.reading, request, now, scratch)?,
-            From::Store(store) => store.fresh(&self.reading, request, scratch)?,
+            ReadLine::Redis(line) => line.fresh(&self.reading, request, now, scratch)?,
+            ReadLine::Store(store) => store.fresh(&self.reading, request, scratch)?,
         };
         if let Some(condition) = condition {
             if !fresh.rendered.is_named_by(condition) {
@@ -79,8 +67,8 @@ impl ReadSource {
         let mut scratch = Scratch::default();
         arguments(&self.reading, &view, &mut scratch.arguments)?;
         let answered = match &self.from {
-            From::Redis(line) => line.answer(&self.reading, &mut scratch).await?,
-            From::Store(store) => Answered {
+            ReadLine::Redis(line) => line.answer(&self.reading, &mut scratch).await?,
+            ReadLine::Store(store) => Answered {
                 rendered: store.answer(&self.reading, &scratch.arguments)?,
                 until: None,
                 stale: None,
@@ -93,11 +81,11 @@ impl ReadSource {
     /// Where it reads from, for people: addresses, or a file.
     pub fn place(&self) -> String {
         match &self.from {
-            From::Redis(line) => {
+            ReadLine::Redis(line) => {
                 let servers = line.shared().plan().topology.servers();
                 servers.iter().map(RedisServer::address).collect::<Vec<_>>().join(", ")
             }
-            From::Store(store) => store.plan().file.display().to_string(),
+            ReadLine::Store(store) => store.plan().file.display().to_string(),
         }
     }
 
@@ -114,11 +102,11 @@ impl ReadSource {
             Err(error) => Err(error.detail().to_owned()),
         };
         let (way, is_held) = match &self.from {
-            From::Redis(line) => (
+            ReadLine::Redis(line) => (
                 line.shared().describe(),
                 line.fresh(&self.reading, request, Clock::now(), &mut scratch).is_some(),
             ),
-            From::Store(store) => (store.describe(), true),
+            ReadLine::Store(store) => (store.describe(), true),
         };
         Explained { command: self.reading.text(), asked, way, is_held }
     }

@@ -2,14 +2,12 @@
 //! other becomes a string. Called by `form`.
 
 use message::Result;
-use serde::de::IgnoredAny;
 
 use super::form::no_text;
 
 /// Appends one value. Fails where it is no text: JSON has no bytes, and made readable they would be others.
 pub(super) fn write_value(value: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    if is_json(value) {
-        // Looked through without going down into it, so that nobody's nesting is too deep.
+    if json::is_valid(value) {
         out.extend_from_slice(value);
         return Ok(());
     }
@@ -19,22 +17,13 @@ pub(super) fn write_value(value: &[u8], out: &mut Vec<u8>) -> Result<()> {
 /// Appends a string.
 pub(super) fn write_string(value: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let text = std::str::from_utf8(value).map_err(|_| no_text())?;
-    serde_json::to_writer(out, text).expect("a string is written into memory");
+    json::write_string(text, out);
     Ok(())
 }
 
 /// Appends a number as Redis writes it; JSON has no infinite ones.
 pub(super) fn write_number(number: &[u8], out: &mut Vec<u8>) -> Result<()> {
     if number.ends_with(b"inf") { write_string(number, out) } else { write_value(number, out) }
-}
-
-fn is_json(value: &[u8]) -> bool {
-    let may_be = matches!(
-        value.trim_ascii_start().first(),
-        Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-    );
-    // Read as text first: what is skipped is not looked at byte by byte.
-    may_be && std::str::from_utf8(value).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod call;
 mod form;
 mod found;
 mod json;
+mod line;
 mod range;
 mod reading;
 mod rendered;
@@ -17,6 +18,7 @@ mod rendered;
 pub use answered::{Answered, Fresh};
 pub use asked::Scratch as ReadScratch;
 pub use call::{Explained, ReadSource};
+pub use line::{ReadAsked, ReadLine, ReadValue};
 pub use reading::Reading;
 
 pub(crate) use asked::{Scratch, arguments, whole};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expression::{Argument, Arguments};
 use http::{HeaderValue, StatusCode};
-use plan::{Read, ReadCommand, ReadForm};
+use plan::{Read, ReadCommand, ReadForm, ReadFrom};
 
 /// See the module. Shared by all cores.
 pub struct Reading {
@@ -28,6 +28,11 @@ impl Reading {
         let vary = vary(&plan);
         write_part(vary.as_ref().map_or(&b""[..], HeaderValue::as_bytes), &mut shape);
         Reading { plan, names, shape: shape.into(), vary }
+    }
+
+    /// Whom it asks.
+    pub fn from(&self) -> ReadFrom {
+        self.plan.from
     }
 
     /// What it asks, for people: `GET user:${path.id}`.

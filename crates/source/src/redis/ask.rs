@@ -9,9 +9,9 @@ use plan::{ReadCommand, Topology};
 use redis_link::{Link, pipe};
 use tokio::task::JoinSet;
 
-use super::command::{Carried, carried, pipeline, together};
+use super::command::{Carried, append, carried, pipeline, together};
 use super::kept::Kept;
-use crate::read::{Reading, Rendered};
+use crate::read::{ReadAsked, Reading, Rendered};
 
 /// See the module.
 pub(super) enum Outcome {
@@ -41,6 +41,24 @@ pub(super) async fn ask(link: &Link, reading: &Reading, arguments: &Arguments) -
         }),
         Err(error) => Outcome::Gone(error),
     }
+}
+
+/// Asks several over one way to one server, all at once. `None`: not one reply for each came back, so that each has to
+/// be asked for itself to know which of them failed.
+pub(super) async fn ask_together(link: &Link, asked: &[ReadAsked]) -> Option<Vec<Result<Kept>>> {
+    let asked_at = Clock::now();
+    let mut together = pipe();
+    let mut lengths = Vec::with_capacity(asked.len());
+    for ReadAsked { reading, arguments } in asked {
+        lengths.push(append(reading, arguments, &mut together));
+    }
+    let mut replies = link.ask_all(&together).await.ok()?.into_iter();
+    let one = |(asked, length): (&ReadAsked, usize)| {
+        let own: Vec<_> = replies.by_ref().take(length).collect();
+        let Carried { found, until } = carried(asked.reading.plan.command, own, asked_at)?;
+        Ok(Kept { rendered: Arc::new(Rendered::new(found, &asked.reading)?), asked_at, until })
+    };
+    Some(asked.iter().zip(lengths).map(one).collect())
 }
 
 async fn once(link: &Link, reading: &Reading, arguments: &Arguments, asked_at: Timestamp) -> Result<Carried> {

@@ -24,14 +24,22 @@ impl Carried {
 /// The command, then `PTTL` of each key.
 pub(super) fn pipeline(reading: &Reading, arguments: &Arguments) -> Pipeline {
     let mut pipeline = pipe();
+    append(reading, arguments, &mut pipeline);
+    pipeline
+}
+
+/// Appends the same to others, and says how many replies it has.
+pub(super) fn append(reading: &Reading, arguments: &Arguments, pipeline: &mut Pipeline) -> usize {
+    let mut replies = 1;
     pipeline.cmd(reading.plan.command.word());
     for argument in arguments.iter() {
         pipeline.arg(argument);
     }
     for key in reading.keys(arguments) {
         pipeline.cmd("PTTL").arg(key);
+        replies += 1;
     }
-    pipeline
+    replies
 }
 
 /// Reads the replies to [`pipeline`], which was sent at `asked_at`.

@@ -17,11 +17,11 @@ use redis_link::Link;
 use rules::{CacheStatus, Fwd};
 use tracked::Inserted;
 
-use super::ask::{Outcome, ask};
+use super::ask::{Outcome, ask, ask_together};
 use super::held::Held;
 use super::kept::Kept;
 use super::shared::{Mode, Redis};
-use crate::read::{Answered, Fresh, Reading, Scratch, arguments};
+use crate::read::{Answered, Fresh, ReadAsked, Reading, Scratch, arguments};
 
 /// See the module. Clones share the connections.
 #[derive(Clone)]
@@ -74,6 +74,26 @@ impl RedisLine {
             // Redis does not tell about it, or nobody listens: nothing is held.
             Mode::Central | Mode::Replica { .. } | Mode::Tracked(_) => self.asked(reading, scratch).await,
         }
+    }
+
+    /// Answers several reads at once. `None`: not all of them can go there together, or that failed as a whole; then each
+    /// is for itself.
+    pub(crate) async fn answer_together(&self, asked: &[ReadAsked]) -> Option<Vec<Result<Answered>>> {
+        let is_cluster = matches!(self.shared.plan.topology, Topology::Cluster(_));
+        if !matches!(self.shared.mode, Mode::Central) || is_cluster {
+            return None;
+        }
+        let kept = ask_together(&self.primary(), asked).await?;
+        let answered = asked.iter().zip(kept).map(|(asked, kept)| {
+            let kept = kept?;
+            if let Some(remembered) = &self.shared.remembered {
+                let mut key = Vec::new();
+                asked.reading.key(&asked.arguments, &mut key);
+                remembered.put(&key, kept.clone());
+            }
+            Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
+        });
+        Some(answered.collect())
     }
 
     async fn tracked(&self, held: &Held, reading: &Reading, scratch: &Scratch) -> Result<Answered> {

@@ -1,0 +1,90 @@
+//! Line: whom one core reads from. In: a read and its arguments, or several that were asked together. Out: values.
+//! Called by `call` for routes, and by whoever carries out steps of a compose.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use expression::Arguments;
+use message::Result;
+
+use super::answered::Answered;
+use super::asked::Scratch;
+use super::reading::Reading;
+use crate::redis::RedisLine;
+use crate::store::Store;
+
+/// See the module. Clones share everything.
+#[derive(Clone)]
+pub enum ReadLine {
+    /// A Redis.
+    Redis(RedisLine),
+    /// A file.
+    Store(Arc<Store>),
+}
+
+/// One read of several.
+#[derive(Clone)]
+pub struct ReadAsked {
+    /// What is read, and in which form.
+    pub reading: Arc<Reading>,
+    /// Its arguments, bound.
+    pub arguments: Arguments,
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct ReadValue {
+    /// The content, in the form that was asked for; `None`: there is nothing.
+    pub content: Option<Bytes>,
+    /// Whether it is what was so before a Redis went away.
+    pub is_stale: bool,
+}
+
+impl ReadLine {
+    /// What it is called in the file.
+    pub fn name(&self) -> &str {
+        match self {
+            ReadLine::Redis(line) => &line.shared().plan().name,
+            ReadLine::Store(store) => &store.plan().name,
+        }
+    }
+
+    /// Carries out one read.
+    pub async fn value(&self, asked: ReadAsked) -> Result<ReadValue> {
+        asked.check()?;
+        match self {
+            ReadLine::Redis(line) => {
+                let mut scratch = Scratch { arguments: asked.arguments, key: Vec::new() };
+                line.answer(&asked.reading, &mut scratch).await.map(ReadValue::from)
+            }
+            ReadLine::Store(store) => store.answer(&asked.reading, &asked.arguments).map(|rendered| {
+                ReadValue::from(Answered { rendered, until: None, stale: None, cache: None })
+            }),
+        }
+    }
+
+    /// Carries out several: one way there and back, where all of them go to one server that is asked each time.
+    pub async fn values(&self, asked: &[ReadAsked]) -> Vec<Result<ReadValue>> {
+        if let (ReadLine::Redis(line), [_, _, ..]) = (self, asked)
+            && asked.iter().all(|asked| asked.check().is_ok())
+            && let Some(answered) = line.answer_together(asked).await
+        {
+            return answered.into_iter().map(|answered| answered.map(ReadValue::from)).collect();
+        }
+        futures_util::future::join_all(asked.iter().cloned().map(|asked| self.value(asked))).await
+    }
+}
+
+impl ReadAsked {
+    fn check(&self) -> Result<()> {
+        super::asked::check(self.reading.plan.command, &self.arguments)
+    }
+}
+
+impl From<Answered> for ReadValue {
+    fn from(answered: Answered) -> Self {
+        let Answered { rendered, stale, .. } = answered;
+        let content = rendered.is_there().then(|| rendered.body().clone());
+        ReadValue { content, is_stale: stale.is_some() }
+    }
+}
