@@ -1,0 +1,194 @@
+//! Prepare: a call of the plan and what is known now → what is asked, its arguments bound. Called by `step` when a step
+//! begins.
+
+use bytes::Bytes;
+use expression::{Arguments, Content, Context, Json, Parameter, Unwritten};
+use http::{HeaderMap, HeaderValue};
+use message::{Error, Kind, Result};
+use plan::{HttpCall, StepCall};
+
+/// Arguments of one command, bytes of them, and bytes of a target or a field, so that no request makes a call without end.
+const MOST_ARGUMENTS: usize = 1000;
+const MOST_BYTES: usize = 64 * 1024;
+
+/// What a call asks: everything that differs from request to request.
+#[derive(Clone, Debug)]
+pub enum Prepared {
+    /// Of an origin.
+    Http {
+        /// Path and query.
+        target: Box<str>,
+        /// Fields.
+        fields: HeaderMap,
+        /// Content, as JSON.
+        body: Option<Bytes>,
+    },
+    /// Of a Redis or a store.
+    Read(Arguments),
+    /// Of a database: one for each placeholder.
+    Sql(Vec<Parameter>),
+    /// Of a module: its input.
+    Wasm(Bytes),
+}
+
+/// Binds the arguments of a call.
+///
+/// # Errors
+/// [`Kind::MalformedRequest`] where the request gives a value that cannot be used; [`Kind::UnusableReply`] where a step
+/// gave none that can.
+pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared> {
+    Ok(match call {
+        StepCall::Http(call) => http(call, context)?,
+        StepCall::Read(read) => {
+            let mut arguments = Arguments::default();
+            for argument in &read.arguments {
+                if !argument.write(context, &mut arguments) {
+                    let lacks = argument.missing(context).unwrap_or_else(|| "a value".to_owned());
+                    return Err(missing(is_of_request(argument.values()), &lacks));
+                }
+                if arguments.len() > MOST_ARGUMENTS || arguments.bytes() > MOST_BYTES {
+                    return Err(too_much(is_of_request(argument.values())));
+                }
+            }
+            Prepared::Read(arguments)
+        }
+        StepCall::Sql(call) => {
+            let one = |content: &Content| {
+                let parameter = content.parameter(context);
+                parameter.ok_or_else(|| missing(is_of_request(content.values()), "a value for a placeholder"))
+            };
+            Prepared::Sql(call.arguments.iter().map(one).collect::<Result<_>>()?)
+        }
+        StepCall::Wasm(call) => Prepared::Wasm(written(&call.input, context)),
+    })
+}
+
+fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
+    let from_request = is_of_request(call.target.values());
+    let mut target = Vec::with_capacity(64);
+    match call.target.write_target(context, &mut target) {
+        Ok(()) => {}
+        Err(Unwritten::Missing) => {
+            let lacks = call.target.missing(context).unwrap_or_else(|| "a value".to_owned());
+            return Err(missing(from_request, &lacks));
+        }
+        Err(Unwritten::Segment { noun, from_request }) => {
+            let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
+            return Err(Error::new(
+                kind,
+                format!("{noun} is empty, `.` or `..`, which names nothing in a path"),
+            ));
+        }
+    }
+    if target.len() > MOST_BYTES {
+        return Err(too_much(from_request));
+    }
+    let target = String::from_utf8(target).expect("a target is written in ASCII");
+    let mut fields = HeaderMap::with_capacity(call.fields.len());
+    for (name, template) in &call.fields {
+        let from_request = is_of_request(template.values());
+        let mut value = Vec::new();
+        if !template.write(context, &mut value) {
+            let lacks = template.missing(context).unwrap_or_else(|| "a value".to_owned());
+            return Err(missing(from_request, &lacks));
+        }
+        if value.len() > MOST_BYTES {
+            return Err(too_much(from_request));
+        }
+        let value = HeaderValue::from_bytes(&value).map_err(|_| {
+            let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
+            Error::new(kind, format!("the value for the field `{name}` has bytes that no field can have"))
+        })?;
+        fields.append(name.clone(), value);
+    }
+    let body = call.body.as_ref().map(|body| written(body, context));
+    Ok(Prepared::Http { target: target.into(), fields, body })
+}
+
+/// Whether these values are the request's own, whose content is one, and no step's.
+fn is_of_request(places: impl IntoIterator<Item = usize>) -> bool {
+    places.into_iter().all(|place| place == plan::BODY)
+}
+
+fn written(content: &Content, context: &Context<'_>) -> Bytes {
+    let mut out = Vec::new();
+    if content.write(context, &mut out) { out.into() } else { Json::null().bytes().clone() }
+}
+
+fn missing(from_request: bool, lacks: &str) -> Error {
+    if from_request {
+        Error::new(Kind::MalformedRequest, format!("{lacks} is missing"))
+    } else {
+        Error::new(Kind::UnusableReply, format!("{lacks} is not there: another step did not give it"))
+    }
+}
+
+fn too_much(from_request: bool) -> Error {
+    let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
+    Error::new(
+        kind,
+        format!("more than {MOST_ARGUMENTS} values, or {} KiB, are asked for", MOST_BYTES / 1024),
+    )
+}
+
+impl Prepared {
+    /// Whether it may be carried out once for several who ask the same: what only reads.
+    pub(crate) fn is_shareable(call: &StepCall) -> bool {
+        match call {
+            StepCall::Http(call) => call.method.is_safe(),
+            StepCall::Read(_) | StepCall::Wasm(_) => true,
+            StepCall::Sql(call) => call.statement.reads,
+        }
+    }
+
+    /// What makes it this call and no other, every part with its length: equal bytes, equal call.
+    pub(crate) fn key(&self, call: &StepCall, out: &mut Vec<u8>) {
+        match (call, self) {
+            (StepCall::Http(call), Prepared::Http { target, fields, body }) => {
+                number(0, call.source, out);
+                part(call.method.as_str().as_bytes(), out);
+                out.push(call.form as u8);
+                part(target.as_bytes(), out);
+                for (name, value) in fields {
+                    part(name.as_str().as_bytes(), out);
+                    part(value.as_bytes(), out);
+                }
+                // Apart from a field's name, which is never empty.
+                part(b"", out);
+                part(body.as_deref().unwrap_or_default(), out);
+            }
+            (StepCall::Read(read), Prepared::Read(arguments)) => {
+                match read.from {
+                    plan::ReadFrom::Redis(index) => number(1, index, out),
+                    plan::ReadFrom::Store(index) => number(2, index, out),
+                }
+                out.extend_from_slice(&[read.command as u8, read.form as u8]);
+                arguments.iter().for_each(|argument| part(argument, out));
+            }
+            (StepCall::Sql(call), Prepared::Sql(parameters)) => {
+                number(3, call.source, out);
+                out.extend_from_slice(&[call.statement.rows as u8, u8::from(call.statement.batch.is_some())]);
+                call.statement.pieces.iter().for_each(|piece| part(piece.as_bytes(), out));
+                part(b"", out);
+                // Texts and numbers are told apart by how they are shown.
+                part(format!("{parameters:?}").as_bytes(), out);
+            }
+            (StepCall::Wasm(call), Prepared::Wasm(input)) => {
+                number(4, call.source, out);
+                part(call.function.as_bytes(), out);
+                part(input, out);
+            }
+            _ => unreachable!("a call is prepared as what it is"),
+        }
+    }
+}
+
+fn number(kind: u8, source: usize, out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend_from_slice(&(source as u64).to_be_bytes());
+}
+
+fn part(part: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(part.len() as u64).to_be_bytes());
+    out.extend_from_slice(part);
+}

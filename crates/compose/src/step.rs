@@ -1,0 +1,266 @@
+//! Step: one step from its beginning to its value: whether it runs at all, once or for each item of a list, how long it
+//! may take, and what stands in for it. Called by `graph`.
+
+use std::pin::Pin;
+
+use expression::{Content, Context, Given, Json};
+use futures_util::StreamExt;
+use futures_util::stream;
+use message::{Error, Kind, Result};
+use plan::{Graph, Otherwise, Over, Step, StepCall, Task};
+use tokio::time::Instant;
+
+use crate::graph;
+use crate::prepare::{Prepared, prepare};
+use crate::run::{Answered, Calls, Running};
+use crate::timing::Outcome;
+
+/// A step under way.
+pub(crate) type Begun<'r> = Pin<Box<dyn Future<Output = Result<Given>> + 'r>>;
+
+/// Why a step gave nothing.
+struct Failure {
+    error: Error,
+    /// Whether nothing may stand in: the request is at fault, or there is no room for it.
+    is_final: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let is_final = error.kind() == Kind::MalformedRequest;
+        Failure { error, is_final }
+    }
+}
+
+/// What a step gave, or why not.
+type Done = std::result::Result<Answered, Failure>;
+
+/// What a step does, once what it needs is known.
+enum Work<'r> {
+    Call(&'r StepCall, Result<Prepared>),
+    Compose(&'r Graph, Vec<Given>),
+    Each(&'r Over, Result<Vec<Json>>, Vec<Given>),
+}
+
+/// Begins a step. `None`: it is left out.
+///
+/// # Errors
+/// When the request lacks what the step needs, which was not known before.
+pub(crate) fn begin<'r, C: Calls>(
+    running: &'r Running<'r, C>,
+    step: &'r Step,
+    values: &[Given],
+    within: &'r str,
+) -> Result<Option<Begun<'r>>> {
+    running.begin()?;
+    let context = running.context(values);
+    let began = Instant::now();
+    let name =
+        || if within.is_empty() { step.name.clone() } else { format!("{within}/{}", step.name).into() };
+    if step.when.as_ref().is_some_and(|when| !when.holds(&context)) {
+        running.note(name(), began, Outcome::LeftOut);
+        return Ok(None);
+    }
+    let work = match (&step.over, &step.task) {
+        (Some(over), _) => Work::Each(over, items(over, &context), values.to_vec()),
+        (None, Task::Call(call)) => Work::Call(call, prepare(call, &context)),
+        (None, Task::Compose(inner)) => Work::Compose(inner, values[..inner.before].to_vec()),
+        (None, Task::Gather(_)) => unreachable!("what gathers is done by `graph`"),
+    };
+    if let Work::Call(_, Err(error)) = &work
+        && error.kind() == Kind::MalformedRequest
+    {
+        return Err(error.clone());
+    }
+    let name = name();
+    running.pending.borrow_mut().push(name.clone());
+    Ok(Some(Box::pin(async move {
+        let done = within_time(running, step, work, &name).await;
+        running.pending.borrow_mut().retain(|pending| *pending != name);
+        let (outcome, given) = settle(step, done)?;
+        running.note(name, began, outcome);
+        Ok(given)
+    })))
+}
+
+async fn within_time<'r, C: Calls>(
+    running: &'r Running<'r, C>,
+    step: &'r Step,
+    work: Work<'r>,
+    name: &str,
+) -> Done {
+    let done = carry_out(running, step, work, name);
+    match step.timeout {
+        None => done.await,
+        Some(timeout) => tokio::time::timeout(timeout, done).await.unwrap_or_else(|_| {
+            Err(Error::new(Kind::SourceTimeout, format!("not done within {timeout:?}")).into())
+        }),
+    }
+}
+
+async fn carry_out<'r, C: Calls>(
+    running: &'r Running<'r, C>,
+    step: &'r Step,
+    work: Work<'r>,
+    name: &str,
+) -> Done {
+    match work {
+        Work::Call(call, prepared) => {
+            let prepared = prepared?;
+            let _place = match running.run.places {
+                Some(places) => {
+                    // No fault of the source: whoever asks should come back later.
+                    Some(places.take().await.map_err(|error| Failure { error, is_final: true })?)
+                }
+                None => None,
+            };
+            Ok(running.call(step, call, prepared).await.map_err(|error| at_fault(call, error))?)
+        }
+        Work::Compose(inner, before) => {
+            // What it gives may be as large as what it reads, for each item anew.
+            Ok(running.hold(compose(running, inner, before, name).await?)?)
+        }
+        Work::Each(over, items, values) => {
+            let items = items?;
+            // One after the other where the whole route is so.
+            let width = if running.compose().run == plan::Run::Serial { 1 } else { over.width };
+            let values = &values;
+            let each = items.into_iter().enumerate().map(|(index, item)| async move {
+                running.begin()?;
+                let mut values = values.clone();
+                values.push(Given::Json(item));
+                let work = match &step.task {
+                    Task::Call(call) => Work::Call(call, prepare(call, &running.context(&values))),
+                    Task::Compose(inner) => Work::Compose(inner, values),
+                    Task::Gather(_) => unreachable!("what gathers has no list"),
+                };
+                let name = format!("{name}[{index}]");
+                Box::pin(carry_out(running, step, work, &name)).await
+            });
+            let mut done = stream::iter(each).buffered(width);
+            let (mut out, mut is_stale) = (String::from("["), false);
+            while let Some(answered) = done.next().await {
+                let answered = answered?;
+                if out.len() > 1 {
+                    out.push(',');
+                }
+                out.push_str(answered.json.as_str());
+                is_stale |= answered.is_stale;
+            }
+            out.push(']');
+            Ok(Answered { json: Json::written(out), is_stale })
+        }
+    }
+}
+
+/// A value that does not fit is the client's fault only where the client gave it.
+fn at_fault(call: &StepCall, error: Error) -> Error {
+    let StepCall::Sql(call) = call else { return error };
+    let of_request =
+        |argument: &Content| argument.values().is_empty() && !matches!(argument, Content::Literal(_));
+    if error.kind() == Kind::MalformedRequest && !call.arguments.iter().all(of_request) {
+        return Error::new(Kind::UnusableReply, error.detail().to_owned());
+    }
+    error
+}
+
+async fn compose<C: Calls>(
+    running: &Running<'_, C>,
+    inner: &Graph,
+    before: Vec<Given>,
+    name: &str,
+) -> Result<Answered> {
+    let values = graph::run(running, inner, before, name).await?;
+    let mut out = Vec::new();
+    if !inner.respond.write(&running.context(&values), &mut out) {
+        return Ok(Answered { json: Json::null(), is_stale: false });
+    }
+    let text = String::from_utf8(out).expect("JSON is written from texts");
+    Ok(Answered { json: Json::written(text), is_stale: false })
+}
+
+/// The items of a list, within its bound.
+fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Json>> {
+    let mut written = Vec::new();
+    if !over.list.write_json(context, &mut written) {
+        return Ok(Vec::new());
+    }
+    let whole = Json::written(String::from_utf8(written).expect("JSON is written from texts"));
+    if whole.as_str() == "null" {
+        return Ok(Vec::new());
+    }
+    let unusable = |detail: String| Error::new(Kind::UnusableReply, detail);
+    let items =
+        json::items(whole.as_str()).ok_or_else(|| unusable(format!("`{}` is no list", over.list.text())))?;
+    let items: Vec<&str> = items.collect();
+    if items.len() > over.most {
+        let (text, most) = (over.list.text(), over.most);
+        return Err(unusable(format!("`{text}` has {} items, and `most` is {most}", items.len())));
+    }
+    Ok(items.into_iter().map(|item| Json::part(&whole, item)).collect())
+}
+
+/// What there is after a step: its value, or what stands in for it.
+fn settle(step: &Step, done: Done) -> Result<(Outcome, Given)> {
+    let Failure { error, is_final } = match done {
+        Ok(Answered { json, is_stale }) => {
+            let outcome = if is_stale { Outcome::Stale } else { Outcome::Given };
+            return Ok((outcome, Given::Json(json)));
+        }
+        Err(failure) => failure,
+    };
+    match &step.on_error.then {
+        Otherwise::Omit if !is_final => Ok((Outcome::Failed(error), Given::Nothing)),
+        Otherwise::Value(json) if !is_final => {
+            Ok((Outcome::Failed(error), Given::Json(Json::written(json.clone()))))
+        }
+        _ => Err(named(step, error)),
+    }
+}
+
+/// With the name of the step, which the log needs.
+fn named(step: &Step, error: Error) -> Error {
+    let kind = error.kind();
+    if kind == Kind::MalformedRequest {
+        return error;
+    }
+    Error::new(kind, format!("step {}: {error}", step.name))
+}
+
+/// What a request lacks for the steps that will run for certain. The context has its content, and no step has run yet.
+pub(crate) fn lacking(graph: &Graph, context: &Context<'_>, found: &mut Vec<String>) {
+    let is_known = |mut places: &mut dyn Iterator<Item = usize>| {
+        Iterator::all(&mut places, |place| place < context.values.len())
+    };
+    for step in &graph.steps {
+        let is_certain = step.over.is_none()
+            && step.when.as_ref().is_none_or(|when| is_known(&mut when.values()) && when.holds(context));
+        if !is_certain {
+            continue;
+        }
+        match &step.task {
+            Task::Compose(inner) => lacking(inner, context, found),
+            Task::Gather(_) => {}
+            Task::Call(StepCall::Http(call)) => {
+                if is_known(&mut call.target.values()) {
+                    found.extend(call.target.missing(context));
+                }
+                for (_, field) in &call.fields {
+                    if is_known(&mut field.values()) {
+                        found.extend(field.missing(context));
+                    }
+                }
+                call.body.iter().for_each(|body| body.missing(context, found));
+            }
+            Task::Call(StepCall::Read(read)) => {
+                let of_request =
+                    read.arguments.iter().filter(|argument| is_known(&mut argument.values().into_iter()));
+                found.extend(of_request.filter_map(|argument| argument.missing(context)));
+            }
+            Task::Call(StepCall::Sql(call)) => {
+                call.arguments.iter().for_each(|argument| argument.missing(context, found));
+            }
+            Task::Call(StepCall::Wasm(call)) => call.input.missing(context, found),
+        }
+    }
+}
