@@ -80,4 +80,6 @@ pub struct Inquiry {
     pub fields: HeaderMap,
     /// Whether the origin may be asked.
     pub ask: bool,
+    /// Whether the steps of a compose are to be run once.
+    pub live: bool,
 }

@@ -35,6 +35,7 @@ pub(crate) async fn explain(State(control): State<Control>, uri: Uri) -> Result<
         place: if url.is_empty() { return Err(no_url()) } else { Place::of(&url).map_err(Fault::request)? },
         fields: fields(&query.take_all("header"))?,
         ask: query.take("ask")?.is_some_and(|ask| ask != "false"),
+        live: query.take("live")?.is_some_and(|live| live != "false"),
     };
     query.end()?;
     backstage.explain(inquiry).await.map(answer).map_err(Fault::internal)

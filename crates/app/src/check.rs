@@ -36,7 +36,11 @@ fn load(file: &Path) -> Result<Verdict, Faults> {
     let plan = plan::load(file)?;
     let verdict = Verdict {
         ok: true,
-        sources: plan.sources.len() + plan.redis.len() + plan.stores.len(),
+        sources: plan.sources.len()
+            + plan.redis.len()
+            + plan.stores.len()
+            + plan.databases.len()
+            + plan.modules.len(),
         routes: plan.routes.len(),
     };
     server::check(plan).map_err(|error| {
@@ -44,6 +48,13 @@ fn load(file: &Path) -> Result<Verdict, Faults> {
             StartError::Tls(_) => Reason::new(
                 error.to_string(),
                 "name a PEM file with the certificate chain, leaf first, and one with its private key",
+            ),
+            StartError::Database(error) => {
+                Reason::new(error.to_string(), "check the file, and whether this user may read and write it")
+            }
+            StartError::Module(error) => Reason::new(
+                error.to_string(),
+                "write what the module exports; docs/guide/wasm.md says what a module has to look like",
             ),
             StartError::Store(error) => Reason::new(error.place_and_cause(), error.remedy),
             _ => Reason::new(

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::admin_port::{AdminPort, Arguments, DEFAULT};
 use crate::output;
+use crate::waterfall;
 
 /// The command line's words.
 #[derive(clap::Args)]
@@ -31,6 +32,9 @@ pub(crate) struct Question {
     /// Do not ask the origin; tell only what is known beforehand.
     #[arg(long)]
     offline: bool,
+    /// Run the steps of a `compose` once, and show how long each took.
+    #[arg(long, conflicts_with = "offline")]
+    live: bool,
     /// Ask the fleetfoot that runs with this admin port, which knows what is stored.
     #[arg(long, value_name = "ADDRESS", value_parser = plan::socket_address)]
     admin: Option<SocketAddr>,
@@ -41,7 +45,7 @@ pub(crate) struct Question {
     #[arg(long, requires = "admin", conflicts_with = "offline")]
     ask: bool,
     /// What happened to the request whose answer said so in X-Request-Id; asks the admin port.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["method", "url", "config", "headers", "offline", "ask"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["method", "url", "config", "headers", "offline", "ask", "live"])]
     id: Option<String>,
 }
 
@@ -83,6 +87,9 @@ fn explain_running(question: &Question, json: bool) -> ExitCode {
         parameters.extend(question.headers.iter().map(|line| ("header", line.as_str())));
         if question.ask {
             parameters.push(("ask", "true"));
+        }
+        if question.live {
+            parameters.push(("live", "true"));
         }
     }
     let method = question.method.as_deref().map(str::to_uppercase);
@@ -138,6 +145,7 @@ fn understand(question: &Question) -> Result<server::Question, String> {
         target: uri.path_and_query().map_or("/", |target| target.as_str()).to_owned(),
         fields: fields(&question.headers)?,
         ask: !question.offline,
+        live: question.live,
     })
 }
 
@@ -173,6 +181,21 @@ fn readable(explanation: &Value) -> String {
     let read = &explanation["read"];
     add("read", &read["command"]);
     each(&read["arguments"], |argument| add("argument", argument));
+    let compose = &explanation["compose"];
+    add("run", &compose["run"]);
+    each(&compose["steps"], |step| {
+        let needs: Vec<_> = step["needs"].as_array().into_iter().flatten().map(word).collect();
+        let waits =
+            if needs.is_empty() { String::new() } else { format!(", waits for {}", needs.join(", ")) };
+        add("step", &Value::String(format!("{}: {}{waits}", word(&step["name"]), word(&step["asks"]))));
+    });
+    let path: Vec<_> = compose["critical_path"].as_array().into_iter().flatten().map(word).collect();
+    if !path.is_empty() {
+        add("longest", &Value::String(path.join(" → ")));
+    }
+    for line in waterfall::lines(compose) {
+        add("", &Value::String(line));
+    }
     for name in ["policy", "mode", "key"] {
         add(name, &explanation[name]);
     }

@@ -10,6 +10,7 @@ mod demo_api;
 mod explain;
 mod output;
 mod run;
+mod waterfall;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

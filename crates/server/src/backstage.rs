@@ -59,7 +59,7 @@ impl admin::Backstage for Backstage {
     }
 
     fn explain(&self, inquiry: Inquiry) -> Doing<Result<Value, String>> {
-        let Inquiry { method, place, fields, ask } = inquiry;
+        let Inquiry { method, place, fields, ask, live } = inquiry;
         let question = Question {
             method,
             scheme: place.scheme,
@@ -67,6 +67,7 @@ impl admin::Backstage for Backstage {
             target: place.target.into(),
             fields,
             ask,
+            live,
         };
         let (reply, answered) = oneshot::channel();
         self.order(Order::Explain(Box::new(question), reply));

@@ -37,6 +37,10 @@ pub enum StartError {
     Prepare(Error),
     /// The certificate or key could not be used.
     Tls(listener::TlsError),
+    /// A database could not be made ready.
+    Database(Error),
+    /// A module could not be made ready, or lacks a function that a step calls.
+    Module(Error),
     /// The file of a store could not be used.
     Store(source::StoreError),
     /// The disk tier could not be opened.
@@ -67,7 +71,9 @@ impl std::fmt::Display for StartError {
                 };
                 write!(f, "cannot listen on {address}: {error}{remedy}")
             }
-            StartError::Prepare(error) => write!(f, "{error}"),
+            StartError::Prepare(error) | StartError::Database(error) | StartError::Module(error) => {
+                write!(f, "{error}")
+            }
             StartError::Tls(error) => write!(f, "{error}"),
             StartError::Store(error) => write!(f, "{error}"),
             StartError::Disk(error) => write!(f, "{error}"),

@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{AbortHandle, spawn_local};
 
 use crate::backstage::Backstage;
+use crate::composing;
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
 use crate::open_files;
@@ -191,6 +192,8 @@ impl<'a> Control<'a> {
         metrics.targets_from(move || health(&current(&running)));
         let running = Arc::clone(&self.running);
         metrics.redis_from(move || watching::figures(&current(&running)));
+        let running = Arc::clone(&self.running);
+        metrics.families_from(move || composing::families(&current(&running)));
     }
 
     async fn start_admin(&mut self, address: SocketAddr, running: &Running) -> Result<(), StartError> {

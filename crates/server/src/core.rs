@@ -99,11 +99,13 @@ async fn run(
     let recorder = Rc::new(Recorder::new(Arc::clone(&shared.metrics), number, running.plan.access_log));
     let settings = Settings::from(&*running.plan);
     let identity = Identity::new();
+    let tier = shared.redis.map(Link::new);
+    let local = Local::new(running, None, &identity, &shared.store, tier.as_ref());
     let handler = Rc::new(Handler {
         number,
         store: shared.store,
-        tier: shared.redis.map(Link::new),
-        local: RefCell::new(Local::new(running, None, &identity)),
+        tier,
+        local: RefCell::new(local),
         identity,
         scratch: RefCell::default(),
         read_scratch: RefCell::default(),
@@ -118,7 +120,8 @@ async fn run(
             Order::Apply(running) => {
                 recorder.set_access_log(running.plan.access_log);
                 context.apply(Settings::from(&*running.plan));
-                let next = Local::new(running, Some(&handler.local.borrow()), &handler.identity);
+                let (before, tier) = (Rc::clone(&handler.local.borrow()), handler.tier.as_ref());
+                let next = Local::new(running, Some(&before), &handler.identity, &handler.store, tier);
                 handler.local.replace(next);
             }
             Order::Listen(address, socket, kind) => match Listener::start(socket, kind, context.clone()) {

@@ -1,20 +1,23 @@
-//! End: where a request ends on one core: an origin, or a read. Behind a cache policy or without.
+//! End: where a request ends on one core: an origin, a read, or many calls. Behind a cache policy or without.
 
 use message::{Call, Request, Response, Result};
 use source::{HttpSource, ReadSource};
+
+use crate::composed::Composed;
 
 /// See the module. Clones share pools and connections.
 #[derive(Clone)]
 pub(crate) enum End {
     Http(HttpSource),
     Read(ReadSource),
+    Compose(Composed),
 }
 
 impl End {
     /// The read that it is.
     pub(crate) fn read(&self) -> Option<&ReadSource> {
         match self {
-            End::Http(_) => None,
+            End::Http(_) | End::Compose(_) => None,
             End::Read(read) => Some(read),
         }
     }
@@ -26,6 +29,7 @@ impl Call for End {
             End::Http(http) => http.send(request).await,
             // Boxed, so that requests to origins do not carry its memory about.
             End::Read(read) => Box::pin(read.call(request)).await,
+            End::Compose(composed) => Box::pin(composed.call(request)).await,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! the one that runs. Where it is told to, it asks the origin once, as a request without conditions. It asks nothing
 //! that could change something there: a DELETE is explained without being sent (RFC 9110 §9.2.1).
 
+mod composed;
 mod controls;
 mod origin;
 mod read;
@@ -17,6 +18,7 @@ use plan::{CachePolicy, Plan};
 use serde::Serialize;
 use tokio::runtime::{Builder, LocalOptions};
 
+pub use composed::ComposedAnswer;
 pub use controls::Control;
 pub use origin::OriginAnswer;
 pub use read::ReadAnswer;
@@ -42,6 +44,8 @@ pub struct Question {
     pub fields: HeaderMap,
     /// Whether the origin may be asked.
     pub ask: bool,
+    /// Whether the steps of a compose are to be run once.
+    pub live: bool,
 }
 
 /// The way of the request, as far as it is known.
@@ -55,6 +59,8 @@ pub struct Explanation {
     pub source: Option<String>,
     /// What is read, where the route reads.
     pub read: Option<ReadAnswer>,
+    /// The steps, where the route has many calls.
+    pub compose: Option<ComposedAnswer>,
     /// The cache policy's name; `None`: straight through.
     pub policy: Option<String>,
     /// How far the answers' own directives are obeyed: `origin`, `static` or `force`.
@@ -89,14 +95,14 @@ pub fn explain(plan: Plan, question: Question) -> Result<Explanation, StartError
     runtime.block_on(async {
         let store = Store::new(plan.memory);
         let running = Running::new(plan, None)?;
-        let local = Local::new(running, None, &Identity::new());
+        let local = Local::new(running, None, &Identity::new(), &store, None);
         Ok(explain_in(&local, &store, question).await)
     })
 }
 
 /// Explains a request on a core.
 pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question) -> Explanation {
-    let ask = question.ask;
+    let (ask, live) = (question.ask, question.live);
     let mut request = request_of(question);
     let mut explanation = Explanation::of(&request);
     if ["CONNECT", "PURGE", "TRACE"].contains(&request.method.as_str()) {
@@ -130,6 +136,22 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
         let verdict = read.verdict(&request.method);
         let is_answered = read.missing.is_some() || destination.cache.is_none();
         explanation.read = Some(read);
+        if is_answered {
+            return explanation.concluding(&verdict);
+        }
+    }
+    if let End::Compose(composed) = end {
+        let mut answer = ComposedAnswer::of(composed);
+        let verdict = if !live {
+            "not known: the steps were not run; `--live` runs them once".to_owned()
+        } else if request.method.is_safe() {
+            answer.run(composed, request.again()).await
+        } else {
+            // RFC 9110 §9.2.1.
+            format!("not run: {} could change something", request.method)
+        };
+        let is_answered = destination.cache.is_none() || live;
+        explanation.compose = Some(answer);
         if is_answered {
             return explanation.concluding(&verdict);
         }
@@ -195,6 +217,7 @@ impl Explanation {
             route: None,
             source: None,
             read: None,
+            compose: None,
             policy: None,
             mode: None,
             key: None,
@@ -219,6 +242,10 @@ impl Explanation {
                     .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))
                     .collect();
                 format!("{} ({})", source.name, targets.join(", "))
+            }
+            End::Compose(composed) => {
+                let steps = compose::shown(&composed.composition.plan.graph).len();
+                format!("compose ({steps} steps)")
             }
             End::Read(source) => format!("{} ({})", destination.source_name, source.place()),
         });

@@ -279,6 +279,10 @@ impl Core {
                     Err(error) => Walked { waited, ..Walked::failed(error) },
                 }
             }
+            (None, End::Compose(composed)) => {
+                let (outcome, _) = Box::pin(composed.serve(request)).await;
+                Walked { outcome, cache: None, waited: Some(started.elapsed()), form: StatusForm::Off }
+            }
             (Some(policy), _) => {
                 let (names, name) = (&destination.names, &destination.source_name);
                 let link = self.tier.as_ref();

@@ -25,7 +25,7 @@ impl Invalidating {
     ) -> Option<Self> {
         let forgetting = Forgetting::of(request, destination.cache.as_deref())?;
         let view = request.view();
-        let context = expression::Context { request: &view, names: &destination.names };
+        let context = expression::Context { request: &view, names: &destination.names, values: &[] };
         let purges = destination.invalidate.iter().filter_map(|rule| {
             let (InvalidateTarget::Url(template)
             | InvalidateTarget::Prefix(template)

@@ -8,6 +8,8 @@
 //! ```
 
 mod backstage;
+mod composed;
+mod composing;
 mod configuration;
 mod control;
 mod core;
@@ -19,10 +21,12 @@ mod identity;
 mod invalidating;
 mod observed;
 mod open_files;
+mod pipeline;
 mod recent;
 mod running;
 mod sentence;
 mod sockets;
+mod steps;
 mod sweeping;
 mod tiers;
 mod watch;
@@ -30,4 +34,6 @@ mod watching;
 
 pub use configuration::{Configuration, Listening, StartError};
 pub use control::{Announce, check, serve};
-pub use explain::{Control, Explanation, OriginAnswer, Question, ReadAnswer, Stored, explain};
+pub use explain::{
+    ComposedAnswer, Control, Explanation, OriginAnswer, Question, ReadAnswer, Stored, explain,
+};

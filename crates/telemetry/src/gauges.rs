@@ -177,6 +177,21 @@ pub struct TrackedFigures {
     pub evicted: u64,
 }
 
+/// A figure that several have, each under its own name: databases, modules, routes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// Without our prefix, and without `_total`.
+    pub name: &'static str,
+    /// What it means.
+    pub help: &'static str,
+    /// Whether it only ever goes up.
+    pub is_counter: bool,
+    /// What the names are of: `source`, `route`.
+    pub label: &'static str,
+    /// Whose it is, and the figure.
+    pub values: Vec<(String, u64)>,
+}
+
 /// What became of the config as often as it was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConfigLoads {
@@ -195,6 +210,7 @@ pub(crate) struct Owners {
     pub(crate) connections: Option<Ask<Vec<(&'static str, u64)>>>,
     pub(crate) targets: Option<Ask<Vec<TargetHealth>>>,
     pub(crate) redis: Option<Ask<Vec<RedisFigures>>>,
+    pub(crate) families: Option<Ask<Vec<Family>>>,
     pub(crate) config: ConfigLoads,
 }
 
@@ -205,6 +221,7 @@ impl Default for Owners {
             connections: None,
             targets: None,
             redis: None,
+            families: None,
             config: ConfigLoads::default(),
         }
     }

@@ -27,7 +27,7 @@ mod text_line;
 pub use access_log::AccessLog;
 pub use date::date;
 pub use exchange::Exchange;
-pub use gauges::{Reading, RedisFigures, TargetHealth, TrackedFigures};
+pub use gauges::{Family, Reading, RedisFigures, TargetHealth, TrackedFigures};
 pub use metrics::{Errand, Metrics};
 pub use outcome::CacheResult;
 pub use purges::PurgeKind;

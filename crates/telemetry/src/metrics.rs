@@ -7,7 +7,7 @@ use message::{Clock, Timestamp};
 
 use crate::access_log::{AccessLog, Output};
 use crate::counts::Core;
-use crate::gauges::{Gauges, Reading, RedisFigures, TargetHealth};
+use crate::gauges::{Family, Gauges, Reading, RedisFigures, TargetHealth};
 use crate::purges::{PurgeKind, Purges};
 use crate::render;
 
@@ -99,6 +99,11 @@ impl Metrics {
     /// Where the figures of each Redis that is read from come from.
     pub fn redis_from(&self, read: impl Fn() -> Vec<RedisFigures> + Send + Sync + 'static) {
         self.gauges.lock().redis = Some(Box::new(read));
+    }
+
+    /// Where the figures of databases, modules and routes with many calls come from.
+    pub fn families_from(&self, read: impl Fn() -> Vec<Family> + Send + Sync + 'static) {
+        self.gauges.lock().families = Some(Box::new(read));
     }
 
     /// Counts a reading of the config, at the start or later, and whether it took effect.

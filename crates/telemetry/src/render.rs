@@ -38,6 +38,7 @@ impl Collector for Metrics {
         out.connections(&owners)?;
         out.targets(&owners)?;
         out.redis(&owners)?;
+        out.families(&owners)?;
         out.config(&owners)?;
         out.process(self)
     }
@@ -284,6 +285,23 @@ impl Out<'_> {
         for (figure, read) in counters {
             let of = all.iter().filter_map(|of| Some(([("source", of.source.clone())], read(of)?)));
             self.counters(figure, of)?;
+        }
+        Ok(())
+    }
+
+    fn families(&mut self, owners: &Owners) -> fmt::Result {
+        let all = owners.families.as_ref().map(|read| read()).unwrap_or_default();
+        for family in all.iter().filter(|family| !family.values.is_empty()) {
+            let figure = figure(family.name, family.help);
+            let of = family.values.iter().map(|(name, value)| ([(family.label, name.as_str())], *value));
+            if family.is_counter {
+                self.counters(figure, of)?;
+                continue;
+            }
+            let mut encoder = self.describe(&figure, MetricType::Gauge)?;
+            for (labels, value) in of {
+                encoder.encode_family(&labels)?.encode_gauge(&value)?;
+            }
         }
         Ok(())
     }
