@@ -30,7 +30,8 @@ pub(crate) struct Options {
     #[arg(long, global = true, default_value_t = 64)]
     pub(crate) connections: usize,
     /// Only these servers or rows (`nginx`, `hit-1k`); may be repeated. The bare loop is always there. For reads: the
-    /// ways of reading.
+    /// ways of reading; for pages: `fleetfoot`, `krakend`, `go` or `node`; for seed 003:
+    /// `one-user`, `ten-users`, `hundred-users` or `overhead`.
     #[arg(long, global = true, visible_alias = "row", value_name = "NAME")]
     pub(crate) only: Vec<String>,
     /// Print the report as JSON.

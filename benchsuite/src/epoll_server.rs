@@ -14,6 +14,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 
 use crate::failure::Result;
+use crate::page::{self, PARTS};
 use crate::row::{content, tags};
 
 /// What the loop is there for.
@@ -25,6 +26,8 @@ pub(crate) enum Role {
     Origin,
     /// The same with three tags in every answer that may be kept.
     TaggedOrigin,
+    /// The same with the parts of a page, ready before.
+    PartsOrigin,
 }
 
 const LISTENER: u64 = u64::MAX;
@@ -37,6 +40,8 @@ struct Loop {
     small: Rc<[u8]>,
     large: Rc<[u8]>,
     uncached: Rc<[u8]>,
+    /// By their targets.
+    parts: Vec<(String, Rc<[u8]>)>,
     /// What is being read: one buffer for all, since clearing one for each read would cost as much as the parsing.
     buffer: Vec<u8>,
     requests: u64,
@@ -67,6 +72,7 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
         small: role.answer("/1k", true),
         large: role.answer("/64k", true),
         uncached: role.answer("/proxied", false),
+        parts: role.parts(),
         buffer: vec![0; 64 * 1024],
         requests: 0,
     };
@@ -83,8 +89,18 @@ pub(crate) fn serve(role: Role, address: SocketAddr) -> Result<()> {
 }
 
 impl Role {
+    /// The answers to the parts of a page, none of which may be kept.
+    fn parts(self) -> Vec<(String, Rc<[u8]>)> {
+        let parts = PARTS.into_iter().filter(|_| self == Role::PartsOrigin);
+        parts.map(|part| (page::target_of(part), self.whole("", false, page::content(part)))).collect()
+    }
+
     /// A whole answer to this target.
     fn answer(self, target: &str, may_be_kept: bool) -> Rc<[u8]> {
+        self.whole(target, may_be_kept, content(target))
+    }
+
+    fn whole(self, target: &str, may_be_kept: bool, content: Vec<u8>) -> Rc<[u8]> {
         #[allow(
             clippy::disallowed_methods,
             reason = "a program of its own, which needs one date at its start"
@@ -93,7 +109,6 @@ impl Role {
         let control = if may_be_kept { "public, max-age=86400" } else { "no-store" };
         let tagged = self == Role::TaggedOrigin && may_be_kept;
         let tags = if tagged { format!("Cache-Tag: {}\r\n", tags(target)) } else { String::new() };
-        let content = content(target);
         let head = format!(
             "HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Type: application/json\r\nCache-Control: {control}\r\n\
              {tags}Content-Length: {}\r\n\r\n",
@@ -166,7 +181,10 @@ impl Loop {
             at += length + 4;
             self.requests += 1;
             let made;
-            let answer = match path(request) {
+            let path = path(request);
+            let part = self.parts.iter().find(|(target, _)| target.as_bytes() == path);
+            let answer = match path {
+                _ if let Some((_, part)) = part => part,
                 b"/1k" => &self.small,
                 b"/64k" => &self.large,
                 b"/proxied" => &self.uncached,

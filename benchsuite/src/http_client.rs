@@ -20,6 +20,11 @@ impl Answer {
         self.head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
     }
 
+    /// Its status; 0 where it has none.
+    pub(crate) fn status(&self) -> u16 {
+        self.head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+    }
+
     /// Whether the cache says that it had it fresh.
     pub(crate) fn is_hit(&self) -> bool {
         self.field("cache-status").is_some_and(|status| status.contains("; hit"))
@@ -27,7 +32,7 @@ impl Answer {
 
     /// Itself where it is a 200.
     pub(crate) fn of_success(self) -> Result<Self> {
-        if self.head.starts_with("http/1.1 200 ") {
+        if self.status() == 200 {
             return Ok(self);
         }
         let said: String = String::from_utf8_lossy(&self.content).chars().take(300).collect();

@@ -1,6 +1,7 @@
 //! The benchmarks: one command that measures fleetfoot beside a bare epoll loop and whichever of nginx, HAProxy and
 //! Varnish are installed, on this machine, in one go; and the scenarios that the README's promises come from.
-//! `visitors` and `reads` need a redis-server.
+//! `visitors`, `reads` and `seed003` need a redis-server, `seed003` a MariaDB too; `compose` builds its rivals with Go where they are not installed, and
+//! needs Node for another.
 //!
 //! ```text
 //! cargo run --release -p benchsuite                      the comparison
@@ -10,6 +11,8 @@
 //! cargo run --release -p benchsuite -- purge             a tag on 100,000 of a million entries
 //! cargo run --release -p benchsuite -- visitors          50 users on an API whose database is overloaded
 //! cargo run --release -p benchsuite -- reads             reads of a Redis: central, replica, tracked, and bare
+//! cargo run --release -p benchsuite -- compose           pages of four calls, beside KrakenD, Go and Node
+//! cargo run --release -p benchsuite -- seed003           one response of sixteen calls, in every way
 //! cargo run --release -p benchsuite -- all               the comparison and all scenarios
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose output is its purpose")]
@@ -19,11 +22,14 @@ mod demo_api;
 mod epoll_server;
 mod failure;
 mod figures;
+mod gateway;
 mod http_client;
 mod interruption;
+mod krakend;
 mod load_generator;
 mod machine;
 mod paced;
+mod page;
 mod process;
 mod reader;
 mod redis_server;
@@ -42,7 +48,9 @@ use crate::compare::Options;
 use crate::epoll_server::Role;
 use crate::failure::Result;
 use crate::report::Report;
-use crate::scenario::{Outcome, controls, disk, idle, million, purge, reads, seed000, stampede, visitors};
+use crate::scenario::{
+    Outcome, compose, controls, disk, idle, million, purge, reads, seed000, seed003, stampede, visitors,
+};
 
 /// Measures fleetfoot beside its rivals.
 #[derive(Parser)]
@@ -76,6 +84,10 @@ enum Command {
     Visitors,
     /// What a read of a Redis costs: central, with a replica nearby, tracked, and bare; and a million tracked keys.
     Reads,
+    /// What one response of four calls costs, beside KrakenD CE and gateways written in Go and Node.
+    Compose,
+    /// One response of sixteen calls: one after the other, in a pool, at once, saved; and what a step costs.
+    Seed003,
     /// The comparison and all scenarios.
     All,
     /// The epoll loop itself; started by the suite.
@@ -143,7 +155,7 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         _ => Report::new(&[], options, Vec::new()),
     };
     let all = matches!(wanted, Command::All);
-    let scenarios: [(bool, &str, &Scenario<'_>); 9] = [
+    let scenarios: [(bool, &str, &Scenario<'_>); 11] = [
         (matches!(wanted, Command::Seed000), "seed000", &|| seed000(options.seconds)),
         (matches!(wanted, Command::Stampede), "stampede", &stampede),
         (matches!(wanted, Command::Idle), "idle", &idle),
@@ -153,6 +165,8 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         (matches!(wanted, Command::Disk), "disk", &disk),
         (matches!(wanted, Command::Visitors), "visitors", &|| visitors(options)),
         (matches!(wanted, Command::Reads), "reads", &|| reads(options)),
+        (matches!(wanted, Command::Compose), "compose", &|| compose(options)),
+        (matches!(wanted, Command::Seed003), "seed003", &|| seed003(options)),
     ];
     for (_, name, scenario) in scenarios.into_iter().filter(|(chosen, ..)| *chosen || all) {
         interruption::check()?;

@@ -2,11 +2,11 @@
 //! ended when dropped.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, mpsc};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -49,8 +49,13 @@ pub(crate) fn stay_on_load_core() {
 }
 
 impl Process {
-    /// Starts a program on this core. What it says is kept for when it fails.
-    pub(crate) fn start(core: usize, program: &str, arguments: &[&str], log: PathBuf) -> Result<Self> {
+    /// Starts a program on this core, or on several: `0,1`. What it says is kept for when it fails.
+    pub(crate) fn start(
+        core: impl fmt::Display,
+        program: &str,
+        arguments: &[&str],
+        log: PathBuf,
+    ) -> Result<Self> {
         let output = fs::File::create(&log)?;
         let core = core.to_string();
         let mut command = Command::new("taskset");

@@ -102,6 +102,13 @@ impl RedisServer {
         Ok(calls.unwrap_or(0))
     }
 
+    /// A figure of its statistics, by name.
+    pub(crate) fn stat(&self, name: &str) -> Result<u64> {
+        let info = self.info("stats")?;
+        let value = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.parse().ok());
+        value.ok_or_else(|| Failure(format!("Redis does not tell {name}")))
+    }
+
     fn info(&self, section: &str) -> Result<String> {
         Ok(redis::cmd("INFO").arg(section).query(&mut self.connect()?)?)
     }

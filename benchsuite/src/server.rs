@@ -9,7 +9,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::failure::{Failure, Result, fail};
+use crate::gateway;
 use crate::http_client::HttpClient;
+use crate::krakend;
 use crate::process::{LOAD_CORE, Process, SERVER_CORE, pause, wait_until};
 
 /// How somebody is started: `Setup { memory: "2GiB", ..Setup::of(kind, origin) }.start()`.
@@ -25,6 +27,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) folder: &'a Path,
     /// What is asked until it answers.
     pub(crate) target: &'a str,
+    /// fleetfoot is not kept to the server core.
+    pub(crate) everywhere: bool,
 }
 
 /// Who can be measured.
@@ -35,6 +39,12 @@ pub(crate) enum Kind {
     Nginx,
     HaProxy,
     Varnish,
+    /// Composes, and so is no part of the comparison.
+    Krakend,
+    /// Composes: a gateway in Go with the standard library.
+    GoGateway,
+    /// Composes: a gateway in Node with what comes with it.
+    NodeGateway,
     /// In front of a Redis, and so no part of the comparison.
     Reader,
     /// The same with a connection to Redis for each client.
@@ -64,12 +74,15 @@ impl Kind {
             Kind::Nginx => "nginx",
             Kind::HaProxy => "haproxy",
             Kind::Varnish => "varnish",
+            Kind::Krakend => "krakend",
+            Kind::GoGateway => "go",
+            Kind::NodeGateway => "node",
             Kind::Reader => "reader",
             Kind::PooledReader => "pooled reader",
         }
     }
 
-    /// Where it is installed, if it is.
+    /// Where it is installed, if it is; what is written in Go is built where it can be.
     pub(crate) fn program(self) -> Option<PathBuf> {
         match self {
             Kind::Bare | Kind::Reader | Kind::PooledReader => std::env::current_exe().ok(),
@@ -77,6 +90,9 @@ impl Kind {
             Kind::Nginx => installed("nginx"),
             Kind::HaProxy => installed("haproxy"),
             Kind::Varnish => installed("varnishd"),
+            Kind::Krakend => krakend::program(),
+            Kind::GoGateway => gateway::program(),
+            Kind::NodeGateway => installed("node"),
         }
     }
 
@@ -84,9 +100,11 @@ impl Kind {
         let arguments: &[&str] = match self {
             Kind::Bare => return "epoll loop of this suite".to_owned(),
             Kind::Reader | Kind::PooledReader => return "hyper and redis-rs, in this suite".to_owned(),
-            Kind::Fleetfoot => &["--version"],
+            Kind::Fleetfoot | Kind::NodeGateway => &["--version"],
             Kind::Nginx | Kind::HaProxy => &["-v"],
             Kind::Varnish => &["-V"],
+            Kind::Krakend => &["version"],
+            Kind::GoGateway => return gateway::version(),
         };
         let Ok(output) = Command::new(program).args(arguments).output() else { return "unknown".to_owned() };
         let said = [output.stdout, output.stderr].concat();
@@ -135,16 +153,26 @@ impl Setup<'_> {
             memory: "1GiB",
             folder: Path::new(""),
             target: "/1k",
+            everywhere: false,
         }
     }
 
     /// Starts it, and waits until it answers.
     pub(crate) fn start(&self) -> Result<Server> {
-        let Setup { kind, origin, config, memory, folder, target } = *self;
+        let Setup { kind, origin, config, memory, folder, target, everywhere } = *self;
         let program = kind.program().ok_or_else(|| Failure(format!("{} is not there", kind.name())))?;
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
         let (address, admin) = (free_address()?, free_address()?);
-        let setting = Setting { directory: directory.path(), address, admin, origin, config, memory, folder };
+        let setting = Setting {
+            directory: directory.path(),
+            address,
+            admin,
+            origin,
+            config,
+            memory,
+            folder,
+            everywhere,
+        };
         let process = setting.start(kind, &program)?;
         let version = kind.version(&program);
         let mut server = Server { kind, version, address, admin, process, directory };
@@ -161,9 +189,18 @@ impl Setup<'_> {
     pub(crate) fn faults(&self) -> Result<Option<String>> {
         let program = self.kind.program().ok_or_else(|| Failure("fleetfoot is not there".to_owned()))?;
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
-        let Setup { origin, config, memory, folder, .. } = *self;
+        let Setup { origin, config, memory, folder, everywhere, .. } = *self;
         let (address, admin) = (free_address()?, free_address()?);
-        let setting = Setting { directory: directory.path(), address, admin, origin, config, memory, folder };
+        let setting = Setting {
+            directory: directory.path(),
+            address,
+            admin,
+            origin,
+            config,
+            memory,
+            folder,
+            everywhere,
+        };
         let file = setting.write("fleetfoot.yaml", config)?;
         let output = Command::new(program).args(["check", &file]).output()?;
         let said = [output.stdout, output.stderr].concat();
@@ -192,6 +229,7 @@ struct Setting<'a> {
     config: &'a str,
     memory: &'a str,
     folder: &'a Path,
+    everywhere: bool,
 }
 
 impl Setting<'_> {
@@ -212,7 +250,12 @@ impl Setting<'_> {
             }
             Kind::Fleetfoot => {
                 let file = self.write("fleetfoot.yaml", self.config)?;
-                Process::start(*SERVER_CORE, &program, &["run", &file], log)
+                let cores = if self.everywhere {
+                    format!("{},{}", *SERVER_CORE, *LOAD_CORE)
+                } else {
+                    SERVER_CORE.to_string()
+                };
+                Process::start(cores, &program, &["run", &file], log)
             }
             Kind::Nginx => {
                 let file = self.write("nginx.conf", include_str!("../rivals/nginx.conf"))?;
@@ -232,6 +275,23 @@ impl Setting<'_> {
                 arguments.extend(VARNISH);
                 Process::start(*SERVER_CORE, &program, &arguments, log)
             }
+            Kind::Krakend => {
+                let file = self.write("krakend.json", include_str!("../rivals/krakend.json"))?;
+                // It tells its makers that it runs, unless it is asked not to.
+                let arguments = ["USAGE_DISABLE=1", &program, "run", "-c", &file];
+                Process::start(*SERVER_CORE, "env", &arguments, log)
+            }
+            Kind::GoGateway => {
+                Process::start(*SERVER_CORE, &program, &[&address, &self.origin.to_string()], log)
+            }
+            Kind::NodeGateway => {
+                let file = self.write("gateway.mjs", include_str!("../rivals/compose-node/gateway.mjs"))?;
+                let words = [self.address, self.origin]
+                    .map(|at| [at.ip().to_string(), at.port().to_string()])
+                    .concat();
+                let arguments = [&file, &words[0], &words[1], &words[2], &words[3]].map(String::as_str);
+                Process::start(*SERVER_CORE, &program, &arguments, log)
+            }
         }
     }
 
@@ -239,6 +299,8 @@ impl Setting<'_> {
         let text = template
             .replace("{directory}", &self.directory.to_string_lossy())
             .replace("{address}", &self.address.to_string())
+            .replace("{host}", &self.address.ip().to_string())
+            .replace("{port}", &self.address.port().to_string())
             .replace("{admin}", &self.admin.to_string())
             .replace("{origin}", &self.origin.to_string())
             .replace("{origin_host}", &self.origin.ip().to_string())
@@ -300,6 +362,11 @@ impl Origin {
     /// The same with three tags in each answer.
     pub(crate) fn start_tagging() -> Result<Self> {
         Self::start_as("tagged-origin")
+    }
+
+    /// The same with the parts of a page.
+    pub(crate) fn start_of_parts() -> Result<Self> {
+        Self::start_as("parts-origin")
     }
 
     fn start_as(role: &str) -> Result<Self> {

@@ -1,8 +1,10 @@
 //! `demo`: a slow API, fleetfoot in front of it, a short load on both, and the difference in a table; and what fleetfoot
-//! answers by itself, out of a file.
+//! answers by itself: out of a file, and of sixteen calls at once.
+
+mod folder;
+mod sixteen_calls;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
@@ -16,6 +18,9 @@ use server::Configuration;
 
 use crate::output;
 
+use folder::Folder;
+use sixteen_calls::SixteenCalls;
+
 #[derive(Serialize)]
 struct Outcome {
     direct: Report,
@@ -25,11 +30,8 @@ struct Outcome {
     origin_fetches_through_fleetfoot: u64,
     /// Tokens looked up in a file, without the API.
     from_a_store: Report,
-}
-
-/// What the demo looks tokens up in; gone with it.
-struct Tokens {
-    folder: PathBuf,
+    /// One response of sixteen calls, in several ways.
+    sixteen_calls: SixteenCalls,
 }
 
 pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
@@ -44,8 +46,8 @@ pub(crate) fn demo(seconds: u64, connections: u16, json: bool) -> ExitCode {
 fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
     let counts = Counts::new();
     let api = start_api(counts.clone())?;
-    let tokens = Tokens::write()?;
-    let fleetfoot = start_fleetfoot(api, connections, &tokens)?;
+    let folder = Folder::write()?;
+    let fleetfoot = start_fleetfoot(api, connections, &folder)?;
     output::note(format!("the demo API, 200 ms slow, is at      http://{api}/cache"));
     output::note(format!("fleetfoot, in front of it, is at      http://{fleetfoot}/cache"));
     output::note(format!("what it answers by itself is at       http://{fleetfoot}/token/ann"));
@@ -56,6 +58,8 @@ fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
     let through_fleetfoot = load(&scenario("with fleetfoot", fleetfoot, "/cache"))?;
     let origin_fetches_through_fleetfoot = fetches() - origin_fetches_direct;
     let from_a_store = load(&scenario("from a file", fleetfoot, "/token/ann"))?;
+    output::note("one response of sixteen calls, in three ways …");
+    let sixteen_calls = sixteen_calls::ask(fleetfoot)?;
     let comparison = Comparison { before: &direct, after: &through_fleetfoot };
     let throughput_gain = comparison.throughput_gain();
     Ok(Outcome {
@@ -65,32 +69,12 @@ fn measure(duration: Duration, connections: usize) -> Result<Outcome, String> {
         origin_fetches_direct,
         origin_fetches_through_fleetfoot,
         from_a_store,
+        sixteen_calls,
     })
 }
 
 fn scenario(name: &str, address: SocketAddr, path: &str, duration: Duration, connections: usize) -> Scenario {
     Scenario { connections, duration, ..Scenario::new(name, format!("http://{address}{path}")) }
-}
-
-impl Tokens {
-    /// In a folder of this process.
-    fn write() -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("fleetfoot-demo-{}", std::process::id()));
-        let tokens = Tokens { folder };
-        std::fs::create_dir_all(&tokens.folder)
-            .and_then(|()| {
-                std::fs::write(tokens.folder.join("tokens.json"), r#"{ "token:ann": { "user": "ann" } }"#)
-            })
-            .map_err(|error| format!("{}: {error}", tokens.folder.display()))?;
-        Ok(tokens)
-    }
-}
-
-impl Drop for Tokens {
-    fn drop(&mut self) {
-        // What cannot be removed stays in the folder of temporary files.
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
 }
 
 fn start_api(counts: Counts) -> Result<SocketAddr, String> {
@@ -105,17 +89,8 @@ fn start_api(counts: Counts) -> Result<SocketAddr, String> {
     Ok(address)
 }
 
-fn start_fleetfoot(api: SocketAddr, connections: usize, tokens: &Tokens) -> Result<SocketAddr, String> {
-    let text = format!(
-        "listen: {{ http: 127.0.0.1:0 }}\n\
-         sources: {{ api: http://{api}, tokens: {{ store: tokens.json }} }}\n\
-         policies: {{ live: {{ cache: true }} }}\n\
-         routes:\n\
-         - {{ match: \"GET /token/{{key}}\", read: {{ tokens: \"GET token:${{path.key}}\" }} }}\n\
-         - {{ match: /**, proxy: api, use: live }}\n"
-    );
-    let file = tokens.folder.join("fleetfoot.yaml");
-    let mut plan = plan::compile(&text, &file.to_string_lossy()).map_err(|faults| faults.to_string())?;
+fn start_fleetfoot(api: SocketAddr, connections: usize, folder: &Folder) -> Result<SocketAddr, String> {
+    let mut plan = folder.plan(api)?;
     // Ctrl-C is not to wait for the load's connections.
     plan.drain = Duration::ZERO;
     // Nobody but the load comes here.
@@ -164,6 +139,7 @@ fn show(outcome: &Outcome) {
         "Answering by itself, tokens out of a file: {:.0} requests a second, and the API was not asked at all.",
         outcome.from_a_store.rps
     ));
+    outcome.sixteen_calls.lines().iter().for_each(output::say);
     output::say("Stand in front of your own: fleetfoot up http://localhost:3000");
 }
 

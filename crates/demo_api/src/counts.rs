@@ -28,6 +28,16 @@ pub enum Endpoint {
     GameChange,
     /// `/leagues/{id}`
     League,
+    /// `/trends/api/realtimetrends`
+    Trends,
+    /// `/user/{id}`
+    User,
+    /// `/orders/{id}`
+    Orders,
+    /// `/news/{id}`
+    News,
+    /// `/weather/{id}`
+    Weather,
     /// `/healthz`
     Health,
     /// Every path and method that is none of the others.
@@ -36,7 +46,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Endpoint; 12] = [
+    pub const ALL: [Endpoint; 17] = [
         Endpoint::Root,
         Endpoint::Cache,
         Endpoint::Timeout,
@@ -47,6 +57,11 @@ impl Endpoint {
         Endpoint::Game,
         Endpoint::GameChange,
         Endpoint::League,
+        Endpoint::Trends,
+        Endpoint::User,
+        Endpoint::Orders,
+        Endpoint::News,
+        Endpoint::Weather,
         Endpoint::Health,
         Endpoint::Other,
     ];
@@ -64,6 +79,11 @@ impl Endpoint {
             Endpoint::Game => "/games/{id}",
             Endpoint::GameChange => "PUT /games/{id}",
             Endpoint::League => "/leagues/{id}",
+            Endpoint::Trends => "/trends/api/realtimetrends",
+            Endpoint::User => "/user/{id}",
+            Endpoint::Orders => "/orders/{id}",
+            Endpoint::News => "/news/{id}",
+            Endpoint::Weather => "/weather/{id}",
             Endpoint::Health => "/healthz",
             Endpoint::Other => "other",
         }

@@ -12,13 +12,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::database::Database;
 use crate::scorebook::Scorebook;
 use crate::tagged::Wanted;
-use crate::{Counts, Endpoint, answer, span};
+use crate::{Counts, Endpoint, answer, page, span, trends};
 
 /// What the seed's API takes for its pretended database call.
 const DATABASE_CALL: Duration = Duration::from_millis(200);
@@ -26,7 +26,13 @@ const DATABASE_CALL: Duration = Duration::from_millis(200);
 const GAMES_QUERY: Duration = Duration::from_millis(150);
 const GAME_QUERY: Duration = Duration::from_millis(80);
 const LEAGUE_QUERY: Duration = Duration::from_millis(250);
-/// The longest `/timeout`.
+/// What stands behind a page takes so long where nothing else is asked for, and search trends too.
+const USER_CALL: Duration = Duration::from_millis(40);
+const ORDERS_CALL: Duration = Duration::from_millis(120);
+const NEWS_CALL: Duration = Duration::from_millis(80);
+const WEATHER_CALL: Duration = Duration::from_millis(200);
+const TRENDS_CALL: Duration = Duration::from_millis(300);
+/// The longest `/timeout`, and the longest `t` of these.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// The longest `/simulate-cpu`.
 const LONGEST_WORK: Duration = Duration::from_secs(10);
@@ -43,6 +49,8 @@ pub(crate) struct Api {
 #[derive(Deserialize)]
 struct Span {
     t: Option<String>,
+    /// The language of search trends.
+    hl: Option<String>,
 }
 
 type SpanQuery = Result<Query<Span>, QueryRejection>;
@@ -60,6 +68,11 @@ pub(crate) fn router(counts: Counts) -> Router {
         .route("/games", get(games))
         .route("/games/{id}", get(game).put(change_game))
         .route("/leagues/{id}", get(league))
+        .route("/trends/api/realtimetrends", get(trends))
+        .route("/user/{id}", get(user))
+        .route("/orders/{id}", get(orders))
+        .route("/news/{id}", get(news))
+        .route("/weather/{id}", get(weather))
         .route("/healthz", get(health))
         .route("/stats", get(stats))
         .fallback(not_found)
@@ -161,6 +174,49 @@ async fn league(State(api): State<Api>, Path(id): Path<String>) -> Response {
     found(api.database.query(LEAGUE_QUERY, || api.scorebook.league(number(&id)?)).await)
 }
 
+async fn trends(State(api): State<Api>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::Trends);
+    let language = query.as_ref().ok().and_then(|Query(query)| query.hl.clone()).unwrap_or_default();
+    after(query, TRENDS_CALL, || Some(trends::trends(&language))).await
+}
+
+async fn user(State(api): State<Api>, Path(id): Path<String>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::User);
+    after(query, USER_CALL, || small_number(&id).map(page::user)).await
+}
+
+async fn orders(State(api): State<Api>, Path(id): Path<String>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::Orders);
+    after(query, ORDERS_CALL, || small_number(&id).map(page::orders)).await
+}
+
+async fn news(State(api): State<Api>, Path(id): Path<String>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::News);
+    after(query, NEWS_CALL, || small_number(&id).map(page::news)).await
+}
+
+async fn weather(State(api): State<Api>, Path(id): Path<String>, query: SpanQuery) -> Response {
+    api.counts.add(Endpoint::Weather);
+    after(query, WEATHER_CALL, || small_number(&id).map(page::weather)).await
+}
+
+/// This content after `t`, or after what is usual where nobody says how long.
+async fn after(query: SpanQuery, usual: Duration, content: impl FnOnce() -> Option<Value>) -> Response {
+    let wait = match query {
+        Ok(Query(Span { t: None, .. })) => Ok(usual),
+        query => read_span(query, LONGEST_WAIT),
+    };
+    match wait {
+        Ok(wait) => {
+            tokio::time::sleep(wait).await;
+            let none =
+                || answer::refusal(StatusCode::NOT_FOUND, "numbers go up to 4294967295, like /user/42");
+            content().map_or_else(none, |content| answer::silent(content.to_string()))
+        }
+        Err(explanation) => answer::bad_request(&explanation),
+    }
+}
+
 async fn health(State(api): State<Api>) -> Response {
     api.counts.add(Endpoint::Health);
     answer::ok()
@@ -170,7 +226,7 @@ async fn stats(State(api): State<Api>) -> Response {
     let counts = Endpoint::ALL
         .into_iter()
         .map(|endpoint| (endpoint.path().to_owned(), api.counts.of(endpoint).into()));
-    answer::value(serde_json::Value::Object(counts.collect()))
+    answer::value(Value::Object(counts.collect()))
 }
 
 async fn not_found(State(api): State<Api>) -> Response {
@@ -178,7 +234,8 @@ async fn not_found(State(api): State<Api>) -> Response {
     answer::refusal(
         StatusCode::NOT_FOUND,
         "no such path; there are /, /cache, /timeout?t=, /simulate-cpu?t=, /error/{status}, /tagged?tags=&size=, /games, \
-         /games/{id}, /leagues/{id}, /healthz and /stats",
+         /games/{id}, /leagues/{id}, /trends/api/realtimetrends?hl=, /user/{id}, /orders/{id}, /news/{id}, /weather/{id}, \
+         /healthz and /stats",
     )
 }
 
@@ -188,6 +245,11 @@ async fn method_not_allowed(State(api): State<Api>) -> Response {
         StatusCode::METHOD_NOT_ALLOWED,
         "only GET and HEAD are answered here, and PUT /games/{id}",
     )
+}
+
+/// One that can be reckoned with.
+fn small_number(id: &str) -> Option<u64> {
+    id.parse::<u32>().ok().map(u64::from)
 }
 
 /// `None` where it is no number, which no game or league has.

@@ -1,4 +1,5 @@
-//! A slow API to put fleetfoot in front of: the one of the first seed document, and the scorebook of the third.
+//! A slow API to put fleetfoot in front of: the one of the first seed document, the scorebook of the third, and what a page
+//! is put together from: the search trends of another seed, and a user with orders, news and weather.
 //!
 //! A listening socket comes in, JSON answers go out, and [`Counts`] tells how many requests got this far. Used by
 //! `fleetfoot demo`, by tests and by the benchmarks. It knows nothing of fleetfoot: it stands for somebody's API.
@@ -14,6 +15,9 @@
 //! | `/games` | JSON of 160 KB from a database with two connections that is busy for about 150 ms; no `Cache-Control` |
 //! | `/games/{id}` | the same, 20 KB and 80 ms; `PUT` gives the game another `version` |
 //! | `/leagues/{id}` | the same, 70 KB and 250 ms |
+//! | `/trends/api/realtimetrends?hl=ko` | JSON of 4 KB after 300 ms, or after `&t=`; no `Cache-Control` |
+//! | `/user/{id}` | JSON of 1 KB after 40 ms, or after `?t=`; no `Cache-Control` |
+//! | `/orders/{id}`, `/news/{id}`, `/weather/{id}` | the same after 120, 80 and 200 ms |
 //! | `/healthz` | `{"result":"ok"}` at once, `no-store` |
 //! | `/stats` | requests so far for each of these, `no-store`; not counted itself |
 
@@ -21,10 +25,12 @@ mod answer;
 mod counts;
 mod database;
 mod endpoints;
+mod page;
 mod scorebook;
 mod serve;
 mod span;
 mod tagged;
+mod trends;
 
 pub use counts::{Counts, Endpoint};
 pub use serve::serve;

@@ -154,6 +154,31 @@ async fn a_changed_game_is_seen_by_whoever_asks_next() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_page_is_made_of_takes_its_time_or_the_one_asked_for() {
+    let api = start();
+    for (path, usual, says) in [
+        ("/user/42", 40, r#""id":42"#),
+        ("/orders/42", 120, r#""user":42"#),
+        ("/news/42", 80, r#""reader":42"#),
+        ("/weather/42", 200, r#""hours":"#),
+        ("/trends/api/realtimetrends?hl=ko", 300, "날씨"),
+    ] {
+        let (answer, took) = ask(api.address, &format!("GET {path}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains(says), "{answer}");
+        assert!(!answer.contains("cache-control"), "{answer}");
+        assert!(took >= Duration::from_millis(usual), "{path}: {took:?}");
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let (same, took) = ask(api.address, &format!("GET {path}{separator}t=2s")).await;
+        assert_eq!(same.split_once("\r\n\r\n").unwrap().1, answer.split_once("\r\n\r\n").unwrap().1);
+        assert!(took >= Duration::from_secs(2), "{path}: {took:?}");
+    }
+    for (path, status) in [("/user/x", 404), ("/user/42?t=1h", 400), ("/trends/api/realtimetrends?t=", 400)] {
+        let (answer, _) = ask(api.address, &format!("GET {path}")).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_crowd_waits_for_the_database() {
     let api = start();
     let asking: Vec<_> = (0..50).map(|_| tokio::spawn(ask(api.address, "GET /leagues/3"))).collect();
