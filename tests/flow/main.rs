@@ -132,9 +132,26 @@ mod reading {
     mod gone;
     mod replica;
     mod store;
-    mod support;
+    pub(crate) mod support;
     mod switching;
     mod tracked;
     mod trouble;
     mod values;
+}
+
+mod composing {
+    //! One response from many sources at once.
+    mod broken_databases;
+    mod broken_origins;
+    mod broken_reads;
+    mod coming_and_going;
+    mod doing_less;
+    mod giving_up;
+    mod modes;
+    mod nothing_leaks;
+    mod seed;
+    mod standing_in;
+    mod support;
+    mod trouble;
+    mod whose;
 }
