@@ -159,20 +159,11 @@ impl Setup<'_> {
 
     /// Starts it, and waits until it answers.
     pub(crate) fn start(&self) -> Result<Server> {
-        let Setup { kind, origin, config, memory, folder, target, everywhere } = *self;
+        let Setup { kind, target, .. } = *self;
         let program = kind.program().ok_or_else(|| Failure(format!("{} is not there", kind.name())))?;
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
-        let (address, admin) = (free_address()?, free_address()?);
-        let setting = Setting {
-            directory: directory.path(),
-            address,
-            admin,
-            origin,
-            config,
-            memory,
-            folder,
-            everywhere,
-        };
+        let setting = self.setting(directory.path())?;
+        let (address, admin) = (setting.address, setting.admin);
         let process = setting.start(kind, &program)?;
         let version = kind.version(&program);
         let mut server = Server { kind, version, address, admin, process, directory };
@@ -185,23 +176,18 @@ impl Setup<'_> {
         Ok(server)
     }
 
+    /// With addresses that are free now.
+    fn setting<'s>(&'s self, directory: &'s Path) -> Result<Setting<'s>> {
+        let Setup { origin, config, memory, folder, everywhere, .. } = *self;
+        let (address, admin) = (free_address()?, free_address()?);
+        Ok(Setting { directory, address, admin, origin, config, memory, folder, everywhere })
+    }
+
     /// What `fleetfoot check` says against the config; nothing where it is fine.
     pub(crate) fn faults(&self) -> Result<Option<String>> {
         let program = self.kind.program().ok_or_else(|| Failure("fleetfoot is not there".to_owned()))?;
         let directory = tempfile::Builder::new().prefix("bench-").tempdir()?;
-        let Setup { origin, config, memory, folder, everywhere, .. } = *self;
-        let (address, admin) = (free_address()?, free_address()?);
-        let setting = Setting {
-            directory: directory.path(),
-            address,
-            admin,
-            origin,
-            config,
-            memory,
-            folder,
-            everywhere,
-        };
-        let file = setting.write("fleetfoot.yaml", config)?;
+        let file = self.setting(directory.path())?.write("fleetfoot.yaml", self.config)?;
         let output = Command::new(program).args(["check", &file]).output()?;
         let said = [output.stdout, output.stderr].concat();
         Ok((!output.status.success()).then(|| String::from_utf8_lossy(&said).trim().to_owned()))
