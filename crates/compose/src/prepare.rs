@@ -1,21 +1,29 @@
 //! Prepare: a call of the plan and what is known now → what is asked, its arguments bound. Called by `step` when a step
 //! begins.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use expression::{Arguments, Content, Context, Json, Parameter, Unwritten};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Method};
 use message::{Error, Kind, Result};
-use plan::{HttpCall, StepCall};
+use plan::{HttpCall, HttpForm, Read, Statement, StepCall};
 
 /// Arguments of one command, bytes of them, and bytes of a target or a field, so that no request makes a call without end.
 const MOST_ARGUMENTS: usize = 1000;
 const MOST_BYTES: usize = 64 * 1024;
 
-/// What a call asks: everything that differs from request to request.
+/// What is asked, and of whom: all that carrying it out takes, perhaps more than once.
 #[derive(Clone, Debug)]
 pub enum Prepared {
     /// Of an origin.
     Http {
+        /// Index into [`plan::Plan::sources`].
+        source: usize,
+        /// The method.
+        method: Method,
+        /// How the content of the answer is read.
+        form: HttpForm,
         /// Path and query.
         target: Box<str>,
         /// Fields.
@@ -24,11 +32,30 @@ pub enum Prepared {
         body: Option<Bytes>,
     },
     /// Of a Redis or a store.
-    Read(Arguments),
-    /// Of a database: one for each placeholder.
-    Sql(Vec<Parameter>),
-    /// Of a module: its input.
-    Wasm(Bytes),
+    Read {
+        /// The command and its form.
+        read: Arc<Read>,
+        /// What stands behind the command.
+        arguments: Arguments,
+    },
+    /// Of a database.
+    Sql {
+        /// Index into [`plan::Plan::databases`].
+        source: usize,
+        /// Taken apart at its placeholders.
+        statement: Arc<Statement>,
+        /// One for each placeholder.
+        parameters: Vec<Parameter>,
+    },
+    /// Of a module.
+    Wasm {
+        /// Index into [`plan::Plan::modules`].
+        source: usize,
+        /// What is called.
+        function: Box<str>,
+        /// What it gets.
+        input: Bytes,
+    },
 }
 
 /// Binds the arguments of a call.
@@ -50,16 +77,21 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
                     return Err(too_much(is_of_request(argument.values())));
                 }
             }
-            Prepared::Read(arguments)
+            Prepared::Read { read: Arc::clone(read), arguments }
         }
         StepCall::Sql(call) => {
             let one = |content: &Content| {
                 let parameter = content.parameter(context);
                 parameter.ok_or_else(|| missing(is_of_request(content.values()), "a value for a placeholder"))
             };
-            Prepared::Sql(call.arguments.iter().map(one).collect::<Result<_>>()?)
+            let parameters = call.arguments.iter().map(one).collect::<Result<_>>()?;
+            Prepared::Sql { source: call.source, statement: Arc::clone(&call.statement), parameters }
         }
-        StepCall::Wasm(call) => Prepared::Wasm(written(&call.input, context)),
+        StepCall::Wasm(call) => Prepared::Wasm {
+            source: call.source,
+            function: call.function.as_str().into(),
+            input: written(&call.input, context),
+        },
     })
 }
 
@@ -102,7 +134,8 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
         fields.append(name.clone(), value);
     }
     let body = call.body.as_ref().map(|body| written(body, context));
-    Ok(Prepared::Http { target: target.into(), fields, body })
+    let (source, method, form) = (call.source, call.method.clone(), call.form);
+    Ok(Prepared::Http { source, method, form, target: target.into(), fields, body })
 }
 
 /// Whether these values are the request's own, whose content is one, and no step's.
@@ -133,21 +166,21 @@ fn too_much(from_request: bool) -> Error {
 
 impl Prepared {
     /// Whether it may be carried out once for several who ask the same: what only reads.
-    pub(crate) fn is_shareable(call: &StepCall) -> bool {
-        match call {
-            StepCall::Http(call) => call.method.is_safe(),
-            StepCall::Read(_) | StepCall::Wasm(_) => true,
-            StepCall::Sql(call) => call.statement.reads,
+    pub(crate) fn is_shareable(&self) -> bool {
+        match self {
+            Prepared::Http { method, .. } => method.is_safe(),
+            Prepared::Read { .. } | Prepared::Wasm { .. } => true,
+            Prepared::Sql { statement, .. } => statement.reads,
         }
     }
 
     /// What makes it this call and no other, every part with its length: equal bytes, equal call.
-    pub(crate) fn key(&self, call: &StepCall, out: &mut Vec<u8>) {
-        match (call, self) {
-            (StepCall::Http(call), Prepared::Http { target, fields, body }) => {
-                number(0, call.source, out);
-                part(call.method.as_str().as_bytes(), out);
-                out.push(call.form as u8);
+    pub(crate) fn key(&self, out: &mut Vec<u8>) {
+        match self {
+            Prepared::Http { source, method, form, target, fields, body } => {
+                number(0, *source, out);
+                part(method.as_str().as_bytes(), out);
+                out.push(*form as u8);
                 part(target.as_bytes(), out);
                 for (name, value) in fields {
                     part(name.as_str().as_bytes(), out);
@@ -157,7 +190,7 @@ impl Prepared {
                 part(b"", out);
                 part(body.as_deref().unwrap_or_default(), out);
             }
-            (StepCall::Read(read), Prepared::Read(arguments)) => {
+            Prepared::Read { read, arguments } => {
                 match read.from {
                     plan::ReadFrom::Redis(index) => number(1, index, out),
                     plan::ReadFrom::Store(index) => number(2, index, out),
@@ -165,20 +198,19 @@ impl Prepared {
                 out.extend_from_slice(&[read.command as u8, read.form as u8]);
                 arguments.iter().for_each(|argument| part(argument, out));
             }
-            (StepCall::Sql(call), Prepared::Sql(parameters)) => {
-                number(3, call.source, out);
-                out.extend_from_slice(&[call.statement.rows as u8, u8::from(call.statement.batch.is_some())]);
-                call.statement.pieces.iter().for_each(|piece| part(piece.as_bytes(), out));
+            Prepared::Sql { source, statement, parameters } => {
+                number(3, *source, out);
+                out.extend_from_slice(&[statement.rows as u8, u8::from(statement.batch.is_some())]);
+                statement.pieces.iter().for_each(|piece| part(piece.as_bytes(), out));
                 part(b"", out);
                 // Texts and numbers are told apart by how they are shown.
                 part(format!("{parameters:?}").as_bytes(), out);
             }
-            (StepCall::Wasm(call), Prepared::Wasm(input)) => {
-                number(4, call.source, out);
-                part(call.function.as_bytes(), out);
+            Prepared::Wasm { source, function, input } => {
+                number(4, *source, out);
+                part(function.as_bytes(), out);
                 part(input, out);
             }
-            _ => unreachable!("a call is prepared as what it is"),
         }
     }
 }

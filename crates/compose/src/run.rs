@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::WeakShared;
 use message::{Error, Kind, RequestView, Result};
-use plan::{Compose, Step, StepCall};
+use plan::{Compose, Step};
 use tokio::time::Instant;
 
 use crate::content;
@@ -31,7 +31,7 @@ const MOST_BEGUN: usize = 100_000;
 /// Who carries calls out. What it returns belongs to nobody, so that several may wait for it.
 pub trait Calls: 'static {
     /// Carries a call out. Dropping it cancels.
-    fn call(&self, step: &Step, call: &StepCall, prepared: Prepared) -> Flight;
+    fn call(&self, step: &Step, prepared: Prepared) -> Flight;
 }
 
 /// What a call gave.
@@ -193,25 +193,25 @@ impl<'a, C: Calls> Running<'a, C> {
     }
 
     /// Carries a call out.
-    pub(crate) async fn call(&self, step: &Step, call: &StepCall, prepared: Prepared) -> Result<Answered> {
+    pub(crate) async fn call(&self, step: &Step, prepared: Prepared) -> Result<Answered> {
         // Some answers are at hand, and a long list of them is not to keep the core from everybody else.
         tokio::task::consume_budget().await;
-        self.hold(self.shared_call(step, call, prepared).await?)
+        self.hold(self.shared_call(step, prepared).await?)
     }
 
     /// Carries a call out, or joins the one that is the same.
-    async fn shared_call(&self, step: &Step, call: &StepCall, prepared: Prepared) -> Result<Answered> {
+    async fn shared_call(&self, step: &Step, prepared: Prepared) -> Result<Answered> {
         self.account.borrow_mut().calls += 1;
         let save = self.compose().save;
-        let is_shared = self.may_share && (save.dedupe || save.coalesce) && Prepared::is_shareable(call);
+        let is_shared = self.may_share && (save.dedupe || save.coalesce) && prepared.is_shareable();
         if !is_shared {
-            return self.run.calls.call(step, call, prepared).await;
+            return self.run.calls.call(step, prepared).await;
         }
         let mut key = Vec::with_capacity(128);
         // What wraps the call is a part of it.
         let wrapping = step.cache.as_ref().map_or(0, |policy| Arc::as_ptr(policy) as usize);
         key.extend_from_slice(&wrapping.to_be_bytes());
-        prepared.key(call, &mut key);
+        prepared.key(&mut key);
         let made = match self.own.borrow().get(&key[..]) {
             Some(Own::Ended(outcome)) => {
                 self.account.borrow_mut().deduped += 1;
@@ -224,7 +224,7 @@ impl<'a, C: Calls> Running<'a, C> {
             self.account.borrow_mut().deduped += 1;
             return flight.await;
         }
-        let begin = || self.run.calls.call(step, call, prepared);
+        let begin = || self.run.calls.call(step, prepared);
         let (flight, is_joined) =
             if save.coalesce { self.run.flights.join(&key, begin) } else { (begin().shared(), false) };
         self.account.borrow_mut().coalesced += u64::from(is_joined);

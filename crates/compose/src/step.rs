@@ -114,7 +114,7 @@ async fn carry_out<'r, C: Calls>(
                 }
                 None => None,
             };
-            Ok(running.call(step, call, prepared).await.map_err(|error| at_fault(call, error))?)
+            Ok(running.call(step, prepared).await.map_err(|error| at_fault(call, error))?)
         }
         Work::Compose(inner, before) => {
             // What it gives may be as large as what it reads, for each item anew.

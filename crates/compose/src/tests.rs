@@ -12,7 +12,7 @@ use bytes::Bytes;
 use expression::Json;
 use http::{HeaderMap, Method};
 use message::{Body, Error, Fields, Kind, RequestView, Response, Result, Scheme};
-use plan::{Compose, Plan, RouteEnd, Step, StepCall};
+use plan::{Compose, Plan, RouteEnd, Step};
 use tokio::time::Instant;
 
 use crate::run::{Account, Answered, Calls, Run};
@@ -83,7 +83,7 @@ impl Script {
 }
 
 impl Calls for Script {
-    fn call(&self, step: &Step, _: &StepCall, prepared: Prepared) -> Flight {
+    fn call(&self, step: &Step, prepared: Prepared) -> Flight {
         let Prepared::Http { target, .. } = prepared else { panic!("the simulation knows origins only") };
         let path = target.split('?').next().unwrap_or_default().to_owned();
         let part = self.parts.get(&path).copied().unwrap_or(Part { takes: Duration::ZERO, fails: false });
@@ -111,7 +111,7 @@ impl Calls for Script {
 struct AtOnce;
 
 impl Calls for AtOnce {
-    fn call(&self, _: &Step, _: &StepCall, _: Prepared) -> Flight {
+    fn call(&self, _: &Step, _: Prepared) -> Flight {
         Box::pin(std::future::ready(Ok(Answered { json: Json::null(), is_stale: false })))
     }
 }

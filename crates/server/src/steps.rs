@@ -10,11 +10,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use cache::{Caching, Store};
 use compose::{Answered, Calls, Flight, Prepared, SingleFlight, read_body};
-use expression::{Arguments, Json, Parameter};
+use expression::{Arguments, Json};
 use http::header::VIA;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use message::{Body, Call, Client, Error, Interim, Kind, Request, Response, Result, Scheme};
-use plan::{CachePolicy, HttpForm, Read, ReadForm, ReadFrom, Statement, Step, StepCall};
+use plan::{CachePolicy, HttpForm, Read, ReadForm, ReadFrom, Step};
 use redis_link::Link;
 use source::{HttpSource, ReadAsked, ReadLine, Reading};
 
@@ -57,35 +57,9 @@ struct Work {
     lines: Rc<Lines>,
     via: Rc<[HeaderValue]>,
     pipelines: Option<Rc<Pipelines>>,
-    asked: Asked,
+    asked: Prepared,
     /// What it gave last is to stand in when it fails: nothing that fails may take its place.
     stands_in: bool,
-}
-
-#[derive(Clone)]
-enum Asked {
-    Http {
-        source: usize,
-        method: Method,
-        form: HttpForm,
-        target: Box<str>,
-        fields: HeaderMap,
-        body: Option<Bytes>,
-    },
-    Read {
-        read: Arc<Read>,
-        arguments: Arguments,
-    },
-    Sql {
-        source: usize,
-        statement: Arc<Statement>,
-        parameters: Vec<Parameter>,
-    },
-    Wasm {
-        source: usize,
-        function: Box<str>,
-        input: Bytes,
-    },
 }
 
 impl Steps {
@@ -97,12 +71,12 @@ impl Steps {
 }
 
 impl Calls for Steps {
-    fn call(&self, step: &Step, call: &StepCall, prepared: Prepared) -> Flight {
+    fn call(&self, step: &Step, prepared: Prepared) -> Flight {
         let work = Work {
             lines: Rc::clone(&self.lines),
             via: Rc::clone(&self.via),
             pipelines: self.pipelines.clone(),
-            asked: asked(call, prepared),
+            asked: prepared,
             stands_in: step.on_error.stale,
         };
         match &step.cache {
@@ -115,44 +89,21 @@ impl Calls for Steps {
     }
 }
 
-fn asked(call: &StepCall, prepared: Prepared) -> Asked {
-    match (call, prepared) {
-        (StepCall::Http(call), Prepared::Http { target, fields, body }) => Asked::Http {
-            source: call.source,
-            method: call.method.clone(),
-            form: call.form,
-            target,
-            fields,
-            body,
-        },
-        (StepCall::Read(read), Prepared::Read(arguments)) => {
-            Asked::Read { read: Arc::clone(read), arguments }
-        }
-        (StepCall::Sql(call), Prepared::Sql(parameters)) => {
-            Asked::Sql { source: call.source, statement: Arc::clone(&call.statement), parameters }
-        }
-        (StepCall::Wasm(call), Prepared::Wasm(input)) => {
-            Asked::Wasm { source: call.source, function: call.function.as_str().into(), input }
-        }
-        _ => unreachable!("a call is prepared as what it is"),
-    }
-}
-
 impl Work {
     /// Carries it out.
     async fn answer(&self) -> Result<Answered> {
         let lines = &self.lines;
         match &self.asked {
-            Asked::Http { source, form, .. } => {
+            Prepared::Http { source, form, .. } => {
                 let response = lines.http[*source].0.send(self.request()).await?;
                 Ok(Answered { json: content(response, *form).await?, is_stale: false })
             }
-            Asked::Read { read, arguments } => self.read(read, arguments).await,
-            Asked::Sql { source, statement, parameters } => {
+            Prepared::Read { read, arguments } => self.read(read, arguments).await,
+            Prepared::Sql { source, statement, parameters } => {
                 let rows = lines.databases[*source].query(statement, parameters).await?;
                 Ok(Answered { json: checked(rows)?, is_stale: false })
             }
-            Asked::Wasm { source, function, input } => {
+            Prepared::Wasm { source, function, input } => {
                 let output = lines.modules[*source].call(function, input.clone()).await?;
                 Ok(Answered { json: checked(output)?, is_stale: false })
             }
@@ -188,7 +139,7 @@ impl Work {
         let lines = Rc::clone(&self.lines);
         let name = self.source_name();
         let form = match &self.asked {
-            Asked::Http { form, .. } => *form,
+            Prepared::Http { form, .. } => *form,
             _ => HttpForm::Json,
         };
         let request = self.request();
@@ -203,20 +154,20 @@ impl Work {
     fn source_name(&self) -> String {
         let lines = &self.lines;
         match &self.asked {
-            Asked::Http { source, .. } => lines.http[*source].1.plan().name.clone(),
-            Asked::Read { read, .. } => match read.from {
+            Prepared::Http { source, .. } => lines.http[*source].1.plan().name.clone(),
+            Prepared::Read { read, .. } => match read.from {
                 ReadFrom::Redis(index) => lines.redis[index].name().to_owned(),
                 ReadFrom::Store(index) => lines.stores[index].name().to_owned(),
             },
-            Asked::Sql { source, .. } => lines.databases[*source].shared().plan().name.clone(),
-            Asked::Wasm { source, .. } => lines.modules[*source].plan().name.clone(),
+            Prepared::Sql { source, .. } => lines.databases[*source].shared().plan().name.clone(),
+            Prepared::Wasm { source, .. } => lines.modules[*source].plan().name.clone(),
         }
     }
 
     /// As a request: to an origin, or one that only says to the cache which call it is.
     fn request(&self) -> Request {
         let (method, scheme, authority, target, fields, body) = match &self.asked {
-            Asked::Http { source, method, target, fields, body, .. } => {
+            Prepared::Http { source, method, target, fields, body, .. } => {
                 // There is no client whose host it could ask for.
                 let first = &self.lines.http[*source].1.plan().targets[0];
                 let mut fields = fields.clone();
@@ -253,16 +204,16 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 /// A call that is no request, as a path: what it is and each argument, every part encoded.
-fn identity(asked: &Asked) -> String {
+fn identity(asked: &Prepared) -> String {
     let mut out = String::new();
     let mut part = |part: &[u8]| write_encoded(part, &mut out);
     match asked {
-        Asked::Http { target, .. } => part(target.as_bytes()),
-        Asked::Read { read, arguments } => {
+        Prepared::Http { target, .. } => part(target.as_bytes()),
+        Prepared::Read { read, arguments } => {
             part(format!("{}-{:?}", read.command.word(), read.form).as_bytes());
             arguments.iter().for_each(&mut part);
         }
-        Asked::Sql { statement, parameters, .. } => {
+        Prepared::Sql { statement, parameters, .. } => {
             // Where one ends counts: a question mark may be a placeholder or be written.
             statement.pieces.iter().for_each(|piece| part(piece.as_bytes()));
             part(format!("{:?}", statement.rows).as_bytes());
@@ -271,7 +222,7 @@ fn identity(asked: &Asked) -> String {
                 part(format!("{parameter:?}").as_bytes());
             }
         }
-        Asked::Wasm { function, input, .. } => {
+        Prepared::Wasm { function, input, .. } => {
             part(function.as_bytes());
             part(input);
         }
@@ -294,7 +245,7 @@ fn write_encoded(part: &[u8], out: &mut String) {
 /// What the cache asks where it has nothing.
 impl Call for Work {
     async fn call(&self, request: Request) -> Result<Response> {
-        if let Asked::Http { source, form, .. } = &self.asked {
+        if let Prepared::Http { source, form, .. } = &self.asked {
             let mut response = self.lines.http[*source].0.send(request).await?;
             let status = response.status;
             if self.stands_in && (status.is_client_error() || status.is_server_error()) {
@@ -365,16 +316,16 @@ fn unusable(detail: String) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use plan::{RouteEnd, Rows, Task};
+    use plan::{RouteEnd, Rows, Statement, StepCall, Task};
 
     use super::*;
     use crate::identity::Identity;
     use crate::running::{Local, Running};
 
-    fn sql(pieces: [&str; 2]) -> Asked {
+    fn sql(pieces: [&str; 2]) -> Prepared {
         let pieces = pieces.map(str::to_owned).to_vec();
         let statement = Statement { pieces, reads: true, rows: Rows::All, batch: None };
-        Asked::Sql { source: 0, statement: Arc::new(statement), parameters: Vec::new() }
+        Prepared::Sql { source: 0, statement: Arc::new(statement), parameters: Vec::new() }
     }
 
     #[test]
@@ -389,7 +340,7 @@ mod tests {
         );
         let plan = plan::compile(&text, "test.yaml").unwrap_or_else(|faults| panic!("{faults}"));
         let RouteEnd::Compose(compose) = plan.routes[0].end.clone() else { panic!("no compose") };
-        let Task::Call(call) = &compose.graph.steps[0].task else { panic!("no call") };
+        let Task::Call(StepCall::Read(read)) = &compose.graph.steps[0].task else { panic!("no read") };
         let store = Store::new(plan.memory);
         let running = Running::new(plan, None).map_err(|_| "not ready").unwrap();
         let local = Local::new(running, None, &Identity::new(), &store, None);
@@ -398,7 +349,7 @@ mod tests {
             via: Rc::default(),
             pipelines: None,
             stands_in: false,
-            asked: asked(call, Prepared::Read(Arguments::default())),
+            asked: Prepared::Read { read: Arc::clone(read), arguments: Arguments::default() },
         };
         let request = work.request();
         (request.authority, request.target)
