@@ -1,5 +1,7 @@
 //! Steps that ask databases which are slow, silent, gone or wrong, or nothing that they can answer.
 
+use std::fmt::Display;
+
 use rusqlite::Connection;
 use testkit::wait_until;
 
@@ -41,25 +43,27 @@ fn ask_all(sources: &[String], rows: &[Row], more: &[(&str, u16, &str)]) {
     assert_fails(&fleetfoot, fine, 504, "source-timeout");
 }
 
+/// A server that works, one that is not there, two that are none, and one that does not know us.
+fn sources(scheme: &str, url: &str, address: &impl Display, [mute, loud]: [&Impostor; 2]) -> [String; 5] {
+    let of =
+        |address: &dyn Display| sql(&format!("{scheme}://app:secret@{address}/app"), &format!(", {SHORT}"));
+    let stranger = sql(&format!("{scheme}://stranger@{address}/app"), ", connect_timeout: 3s");
+    [
+        // The real one answers in time also where the machine is busy.
+        format!("db: {}", sql(url, ", timeout: 1500ms")),
+        format!("gone: {}", of(&nobody())),
+        format!("mute: {}", of(&mute.address())),
+        format!("loud: {}", of(&loud.address())),
+        format!("locked_out: {stranger}"),
+    ]
+}
+
 #[test]
 fn whatever_a_mariadb_does_is_told_in_time_and_not_where_it_is() {
     let database = mariadb();
     database.execute("CREATE TABLE IF NOT EXISTS t (id INT)");
     let (mute, loud) = (Impostor::silent(), Impostor::saying(b"HTTP/1.1 400 hidden\r\n\r\n"));
-    let of = |address: &dyn std::fmt::Display| {
-        sql(&format!("mysql://app:secret@{address}/app"), &format!(", {SHORT}"))
-    };
-    let sources = [
-        // The real one answers in time also where the machine is busy.
-        format!("db: {}", sql(&database.url(), ", timeout: 1500ms")),
-        format!("gone: {}", of(&nobody())),
-        format!("mute: {}", of(&mute.address())),
-        format!("loud: {}", of(&loud.address())),
-        format!(
-            "locked_out: {}",
-            sql(&format!("mysql://stranger@{}/app", database.address()), ", connect_timeout: 3s")
-        ),
-    ];
+    let sources = sources("mysql", &database.url(), &database.address(), [&mute, &loud]);
     let rows = rows("SELECT SLEEP(30)", "SELECT REPEAT('x', 10485760)");
     let more = [
         ("gone", 502, "connect"),
@@ -75,20 +79,7 @@ fn whatever_a_postgresql_does_is_told_in_time_and_not_where_it_is() {
     let database = postgres();
     database.execute("CREATE TABLE IF NOT EXISTS t (id INT)");
     let (mute, loud) = (Impostor::silent(), Impostor::saying(b"HTTP/1.1 400 hidden\r\n\r\n"));
-    let of = |address: &dyn std::fmt::Display| {
-        sql(&format!("postgres://app:secret@{address}/app"), &format!(", {SHORT}"))
-    };
-    let sources = [
-        // The real one answers in time also where the machine is busy.
-        format!("db: {}", sql(&database.url(), ", timeout: 1500ms")),
-        format!("gone: {}", of(&nobody())),
-        format!("mute: {}", of(&mute.address())),
-        format!("loud: {}", of(&loud.address())),
-        format!(
-            "locked_out: {}",
-            sql(&format!("postgres://stranger@{}/app", database.address()), ", connect_timeout: 3s")
-        ),
-    ];
+    let sources = sources("postgres", &database.url(), &database.address(), [&mute, &loud]);
     let mut rows = rows("SELECT pg_sleep(30)", "SELECT REPEAT('x', 10485760)");
     // A value that a step of ours gives is no fault of the client.
     let given = format!("db: SELECT id FROM t WHERE id = ?, args: [\"{HIDDEN}\"]");
