@@ -1,4 +1,4 @@
-//! For tests only: origins that misbehave byte by byte, clients that speak raw bytes, a running fleetfoot,
+//! For tests and benchmarks only: origins that misbehave byte by byte, clients that speak raw bytes, a running fleetfoot,
 //! real Redis, MariaDB and PostgreSQL servers and a slow link to them.
 //!
 //! Everything blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait for another
