@@ -87,6 +87,7 @@ mod control_port {
     mod invalidate;
     mod listing;
     mod measured;
+    mod nobody;
     pub(crate) mod port;
     mod reference;
     mod scopes;

@@ -1,6 +1,6 @@
 //! Request: what a client asks. Made by the listener, changed by policies, ended by a source.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use http::{HeaderMap, Method, Version};
 
@@ -42,6 +42,20 @@ pub struct Client {
     pub local: SocketAddr,
     /// Whether forwarding headers that this client sends are believed (`trust` in the config).
     pub trusted: bool,
+}
+
+impl Client {
+    /// No client in particular: what fleetfoot asks of its own accord, or once for many. An origin reads of it
+    /// `Forwarded: for=unknown` (RFC 7239 §6.2) and no address, so that an answer which is kept was made for nobody's.
+    pub const NOBODY: Client = {
+        let unspecified = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        Client { address: unspecified, local: unspecified, trusted: false }
+    };
+
+    /// Whether this is [`Client::NOBODY`].
+    pub const fn is_nobody(&self) -> bool {
+        self.address.ip().is_unspecified()
+    }
 }
 
 /// A request on its way. The head is plain data; the body may still be arriving.

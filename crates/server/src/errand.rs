@@ -77,7 +77,6 @@ pub(crate) fn request(
     target: &str,
     mut fields: HeaderMap,
 ) -> Request {
-    let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     fields.entry(USER_AGENT).or_insert(AGENT);
     Request {
         method,
@@ -87,7 +86,7 @@ pub(crate) fn request(
         version: Version::HTTP_11,
         fields,
         body: Body::Empty,
-        client: Client { address: nobody, local: nobody, trusted: false },
+        client: Client::NOBODY,
         interim: Interim::default(),
     }
 }

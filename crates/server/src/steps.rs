@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -194,14 +193,13 @@ impl Work {
             fields,
             body,
             // Whoever asks is no part of the call: it may be made for several at once, and its answer kept.
-            client: Client { address: NOBODY, local: NOBODY, trusted: false },
+            client: Client::NOBODY,
             interim: Interim::default(),
         }
     }
 }
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 /// A call that is no request, as a path: what it is and each argument, every part encoded.
 fn identity(asked: &Prepared) -> String {

@@ -1,7 +1,6 @@
 //! Check: asks each target every now and then whether it works. In: what the plan says about health. Out: each target's
 //! `Health`. Runs on one core, for all.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Version};
@@ -80,7 +79,6 @@ async fn check(shared: &Arc<Shared>, health: &Health, index: usize) -> Result<()
 }
 
 fn request(health: &Health, authority: &str) -> Request {
-    let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut fields = HeaderMap::new();
     fields.insert(http::header::USER_AGENT, HeaderValue::from_static("fleetfoot-health-check"));
     Request {
@@ -91,7 +89,7 @@ fn request(health: &Health, authority: &str) -> Request {
         version: Version::HTTP_11,
         fields,
         body: Body::Empty,
-        client: Client { address: nobody, local: nobody, trusted: false },
+        client: Client::NOBODY,
         interim: Interim::default(),
     }
 }

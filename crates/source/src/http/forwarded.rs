@@ -25,7 +25,8 @@ const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 /// Our own words about a request, kept apart from its fields so that they go onto the wire without a detour.
 #[derive(Debug)]
 pub(super) struct Forwarded {
-    client: IpAddr,
+    /// `None` for a call of several clients, or of none in particular.
+    client: Option<IpAddr>,
     scheme: Scheme,
     received_by: &'static str,
     before: Before,
@@ -45,7 +46,7 @@ struct Before {
 impl Forwarded {
     /// Takes the claims off the request. An error when the request goes round in circles.
     pub(super) fn take_from(request: &mut Request) -> Result<Self> {
-        let Client { address, trusted, .. } = request.client;
+        let Client { trusted, .. } = request.client;
         let fields = &mut request.fields;
         refuse_loop(fields)?;
         remove_all(fields, |name| is_never_passed(name) || (!trusted && is_claim(name)));
@@ -54,7 +55,7 @@ impl Forwarded {
         let mut list = |name| if trusted { take_list(fields, name) } else { Vec::new() };
         let (forwarded, forwarded_for) = (list(&FORWARDED), list(&FORWARDED_FOR));
         Ok(Forwarded {
-            client: address.ip().to_canonical(),
+            client: (!request.client.is_nobody()).then(|| request.client.address.ip().to_canonical()),
             scheme: request.scheme,
             received_by: protocol(request.version),
             before: Before { via: take_list(fields, &VIA), forwarded, forwarded_for },
@@ -66,32 +67,30 @@ impl Forwarded {
 
     /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
     pub(super) fn lines(&self, authority: &str, mut say: impl FnMut(HeaderName, &[u8])) {
-        let client = text_of(self.client);
+        let client = self.client.map(text_of);
         let mut line = Vec::with_capacity(256);
         begin(&mut line, &self.before.via);
         put(&mut line, &[self.received_by, " ", PSEUDONYM]);
         say(VIA, &line);
 
-        // A call of several clients, or of none in particular, names nobody.
-        let is_known = !self.client.is_unspecified();
-        if is_known {
+        if let Some(client) = &client {
             begin(&mut line, &self.before.forwarded_for);
-            line.extend_from_slice(&client);
+            line.extend_from_slice(client);
             say(FORWARDED_FOR, &line);
         }
 
         begin(&mut line, &self.before.forwarded);
-        match self.client {
-            _ if !is_known => line.extend_from_slice(b"for=unknown"), // RFC 7239 §6.2
-            IpAddr::V4(_) => {
+        match (self.client, &client) {
+            (Some(IpAddr::V4(_)), Some(client)) => {
                 line.extend_from_slice(b"for=");
-                line.extend_from_slice(&client);
+                line.extend_from_slice(client);
             }
-            IpAddr::V6(_) => {
+            (Some(IpAddr::V6(_)), Some(client)) => {
                 line.extend_from_slice(b"for=\"[");
-                line.extend_from_slice(&client);
+                line.extend_from_slice(client);
                 line.extend_from_slice(b"]\"");
             }
+            _ => line.extend_from_slice(b"for=unknown"), // RFC 7239 §6.2
         }
         if !authority.is_empty() {
             put(&mut line, &[";host=\"", authority, "\""]);
@@ -105,8 +104,8 @@ impl Forwarded {
         if self.says_host && !authority.is_empty() {
             say(FORWARDED_HOST, authority.as_bytes());
         }
-        if self.says_real_ip && is_known {
-            say(REAL_IP, &client);
+        if let (true, Some(client)) = (self.says_real_ip, &client) {
+            say(REAL_IP, client);
         }
     }
 }
