@@ -24,9 +24,11 @@ build: ## build the program: target/release/fleetfoot
 demo: ## start a slow API, put fleetfoot in front, load both, show the difference
 	@$(MORE_FILES); $(CARGO) run --release --locked -p fleetfoot -- demo
 
-test: setup ## run every test
-	@$(MORE_FILES); $(CARGO) test --workspace --locked --doc
-	@$(MORE_FILES); $(CARGO) test --workspace --locked --lib --bins --tests
+test: setup ## run every test, also after one has failed
+	@$(MORE_FILES); failed=0; \
+	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
+	$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
+	exit $$failed
 
 check: ## formatting, lints, and licences where cargo-deny is installed
 	$(CARGO) fmt --all --check

@@ -3,12 +3,12 @@
 //! says how many; a release build named by `FLEETFOOT_BIN` carries out many more in the same time.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use testkit::{
-    Fleetfoot, MariaDb, Origin, Postgres, RawClient, RedisServer, Script, SlowLink, ok, status, wait_until,
+    Fleetfoot, Footprint, MariaDb, Origin, Postgres, RawClient, RedisServer, Script, SlowLink, ok, status,
+    wait_until,
 };
 
 use super::support::{config_with, refs, sql};
@@ -221,31 +221,6 @@ fn ask_all(fleetfoot: &Fleetfoot, count: usize, meanwhile: impl FnOnce(&dyn Fn()
     })
 }
 
-/// What a process holds.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    files: usize,
-    threads: usize,
-    /// MiB.
-    memory: usize,
-}
-
-impl Held {
-    fn by(pid: u32) -> Self {
-        let of = Path::new("/proc").join(pid.to_string());
-        let status = std::fs::read_to_string(of.join("status")).expect("it runs");
-        let field = |name: &str| -> usize {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("it is there");
-            line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
-        };
-        Held {
-            files: std::fs::read_dir(of.join("fd")).expect("it runs").count(),
-            threads: field("Threads:"),
-            memory: field("VmRSS:") / 1024,
-        }
-    }
-}
-
 #[test]
 fn trouble_of_all_kinds_leaves_nothing_behind() {
     let requests =
@@ -253,7 +228,7 @@ fn trouble_of_all_kinds_leaves_nothing_behind() {
     let sources = Sources::start();
     let fleetfoot = Fleetfoot::start(&sources.config());
     let quiet = ask_all(&fleetfoot, requests / 10, |_| {});
-    let before = Held::by(fleetfoot.pid());
+    let before = Footprint::of(fleetfoot.pid());
 
     let begun = Instant::now();
     let mut troubles = 0;
@@ -273,11 +248,11 @@ fn trouble_of_all_kinds_leaves_nothing_behind() {
         (sources.mariadb.connections(), sources.postgres.connections(), sources.redis.clients().len());
     println!("connections: {connections:?}");
     assert!(connections.0 <= 6 && connections.1 <= 6 && connections.2 <= 6, "{connections:?}");
-    wait_until("as before", || Held::by(fleetfoot.pid()).files <= before.files + 16);
-    let after = Held::by(fleetfoot.pid());
+    wait_until("as before", || Footprint::of(fleetfoot.pid()).files <= before.files + 16);
+    let after = Footprint::of(fleetfoot.pid());
     println!("before: {before:?}, after: {after:?}");
     assert!(after.threads <= before.threads + 2, "{before:?}, {after:?}");
-    assert!(after.memory <= before.memory * 2 + 64, "{before:?}, {after:?}");
+    assert!(after.resident <= before.resident * 2 + (64 << 20), "{before:?}, {after:?}");
     let mut line: RawClient = fleetfoot.connect();
     for number in 0..200 {
         let (way, request) = target(number);

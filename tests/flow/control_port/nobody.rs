@@ -30,7 +30,11 @@ fn a_refresh_after_a_purge_names_no_client() {
     let origin = origin();
     let fleetfoot = cached(&origin);
     fleetfoot.get("/a");
-    assert_eq!(origin.last("GET /a").field("X-Forwarded-For"), Some("127.0.0.1"), "a client's own request does");
+    assert_eq!(
+        origin.last("GET /a").field("X-Forwarded-For"),
+        Some("127.0.0.1"),
+        "a client's own request does"
+    );
     purge(&fleetfoot, &json!({"everything": true, "refresh": 1}));
     origin.wait_for(2, "GET /a");
     assert_in_nobodys_name(&origin.last("GET /a"));
