@@ -4,7 +4,9 @@
 //! epoch up to which it has been compared, so that a hit only compares two numbers. After a purge each entry is compared
 //! once more: on its next use, or by the sweep, after which old marks are not needed any more. Why: decision 0007.
 
+mod folded;
 mod note;
+mod prefixes;
 mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,11 +32,15 @@ pub(crate) struct Marks {
     swept: AtomicU64,
     /// When, in milliseconds.
     swept_at: AtomicU64,
+    /// When it was last told that there are too many, in milliseconds.
+    told_at: AtomicU64,
     table: RwLock<Table>,
 }
 
 /// How long marks stay after a sweep, for answers that were on their way meanwhile.
 const KEPT_FOR: Duration = Duration::from_mins(1);
+/// A flood of purges is told of this often.
+const QUIET: Duration = Duration::from_mins(1);
 /// How long a sweep for the sake of writes may wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -49,8 +55,12 @@ impl Marks {
         let mut table = self.write();
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
         let notes = notes_of(&purge.scope, Mark::of(epoch, purge.soft, now));
+        let folds = table.folds();
         for note in &notes {
             table.take(note);
+        }
+        if table.folds() > folds {
+            self.tell_of_folds(table.folds() - folds, now);
         }
         if urgent {
             self.urgent.store(epoch, Ordering::Relaxed);
@@ -115,6 +125,21 @@ impl Marks {
         let swept = self.swept.load(Ordering::Relaxed);
         if self.read().len() > 0 {
             self.write().retire(|mark| mark.latest() <= swept && now.since(mark.at) >= KEPT_FOR);
+        }
+    }
+
+    /// How many marks had no room of their own any more and forget more than they named, since the start.
+    pub(crate) fn folds(&self) -> u64 {
+        self.read().folds()
+    }
+
+    fn tell_of_folds(&self, folds: u64, now: Timestamp) {
+        let told_at = Timestamp::from_millis(self.told_at.load(Ordering::Relaxed));
+        if now.since(told_at) >= QUIET {
+            self.told_at.store(now.as_millis(), Ordering::Relaxed);
+            tracing::warn!(
+                "more is purged than can be told apart: the oldest {folds} purges in force forget more than they named"
+            );
         }
     }
 
@@ -259,23 +284,37 @@ mod tests {
     }
 
     #[test]
-    fn of_a_flood_of_purges_the_older_half_is_taken_for_everything() {
-        let flooded = || {
-            let marks = Marks::default();
-            for number in 0..=MOST {
-                mark(&marks, Scope::Tag(number.to_string().into()), true);
-            }
-            marks
-        };
-        let recalled = Marks::default();
-        recalled.recall(&flooded().notes(), 0);
-        for marks in [flooded(), recalled] {
-            assert!(marks.len() <= MOST / 2 + 2, "{}", marks.len());
-            assert_eq!(marks.standing(&key("a/"), "", 0), Standing::Gone);
-            let half = marks.epoch() - 100;
-            assert_eq!(marks.standing(&key("a/"), "", half), Standing::Kept);
-            assert_eq!(marks.standing(&key("a/"), &MOST.to_string(), half), Standing::StaleSince(NOW));
+    fn a_flood_of_purges_forgets_what_it_names_and_little_else() {
+        let marks = Marks::default();
+        for number in 0..=MOST {
+            mark(&marks, Scope::Tag(number.to_string().into()), true);
         }
+        assert!(marks.len() <= MOST / 2 + 2, "{}", marks.len());
+        assert!(marks.folds() as usize >= MOST / 2);
+        assert_eq!(marks.standing(&key("a/"), "1", 0), Standing::Gone, "soft no longer");
+        assert_eq!(marks.standing(&key("a/"), &MOST.to_string(), 0), Standing::StaleSince(NOW));
+        let others = (0..1000).map(|number| format!("other{number}"));
+        let gone = others.filter(|tag| marks.standing(&key("a/"), tag, 0) == Standing::Gone).count();
+        assert!(gone < 50, "{gone} of 1000");
+        let recalled = Marks::default();
+        recalled.recall(&marks.notes(), 0);
+        assert_eq!(recalled.standing(&key("a/"), "", 0), Standing::Gone, "a journal has names alone");
+        assert_eq!(recalled.standing(&key("a/"), "", marks.epoch() - 100), Standing::Kept);
+    }
+
+    #[test]
+    fn a_flood_of_prefixes_forgets_no_more_than_what_they_lie_in() {
+        let marks = Marks::default();
+        for number in 0..=MOST {
+            let prefix =
+                Scope::Prefix { authority: Some("a".into()), path: format!("/items/{number}").into() };
+            mark(&marks, prefix, false);
+        }
+        assert!(marks.len() <= MOST && marks.folds() > 0);
+        assert_eq!(
+            gone(&marks, &["a/items/7", "a/items/x", "a/other", "b/items/7"], ""),
+            ["a/items/7", "a/items/x"]
+        );
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl Store {
         notes.iter().map(crate::marks::Note::latest).max().unwrap_or(0)
     }
 
+    /// How many purges forget more than they named, since there were too many to tell apart, since the start.
+    pub fn folded_purges(&self) -> u64 {
+        self.marks.folds()
+    }
+
     /// Whether [`Store::sweep`] has something to do.
     pub fn has_to_sweep(&self, now: Timestamp) -> bool {
         self.marks.wants_sweep(now) || self.marks.len() > 0

@@ -172,6 +172,7 @@ impl<'a> Control<'a> {
         tie(Reading::Stored, |store| store.counters.stored_answers().0);
         tie(Reading::StoredBytes, |store| store.counters.stored_answers().1);
         tie(Reading::TagBytes, |_| Tags::bytes_in_memory());
+        tie(Reading::Folded, Store::folded_purges);
         tie(Reading::Compressed, |store| store.counters.encoded_answers());
         let swept = Arc::clone(&self.swept);
         metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));

@@ -34,6 +34,8 @@ pub enum Reading {
     TagBytes,
     /// Entries forgotten or made stale because of a purge, since the start.
     Swept,
+    /// Purges that forget more than they named, since there were too many, since the start.
+    Folded,
     /// Stored answers compressed, since the start.
     Compressed,
     /// Answers on disk now.
@@ -86,7 +88,7 @@ pub enum Reading {
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 36] = [
+    pub const ALL: [Reading; 37] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -99,6 +101,7 @@ impl Reading {
         Reading::StoredBytes,
         Reading::TagBytes,
         Reading::Swept,
+        Reading::Folded,
         Reading::Compressed,
         Reading::DiskRecords,
         Reading::DiskBytes,

@@ -374,6 +374,13 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::Swept => {
             (MetricType::Counter, figure("cache_swept", "Entries forgotten or made stale because of a purge"))
         }
+        Reading::Folded => (
+            MetricType::Counter,
+            figure(
+                "cache_folded_purges",
+                "Purges that forget more than they named, since there were too many",
+            ),
+        ),
         Reading::Compressed => {
             (MetricType::Counter, figure("compressed", "Stored answers compressed for those who accept it"))
         }

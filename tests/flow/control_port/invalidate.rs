@@ -168,3 +168,31 @@ fn groups_that_an_answer_names_are_forgotten_on_that_host_only() {
         assert_eq!(fleetfoot.get("/game").is_hit(), kept);
     });
 }
+
+/// More than can be looked at one by one, in less time than a sweep takes to come round.
+#[test]
+fn thousands_of_writes_forget_what_they_name_and_nothing_else() {
+    const WRITES: usize = 6_000;
+    const CLIENTS: usize = 8;
+    let origin = shop();
+    let text = config(&origin).replace("prefix: /feeds/", "prefix: \"/users/${path.id}/\"");
+    let fleetfoot = Fleetfoot::start(&text);
+    fleetfoot.get("/other");
+    fleetfoot.get("/users/5999/orders");
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let mut line = fleetfoot.connect();
+            scope.spawn(move || {
+                for id in (client..WRITES).step_by(CLIENTS) {
+                    let head = format!(
+                        "POST /users/{id} HTTP/1.1\r\nHost: example.test\r\nContent-Length: 0\r\n\r\n"
+                    );
+                    assert_eq!(line.ask(head).status, 200);
+                }
+            });
+        }
+    });
+    assert!(fleetfoot.get("/other").is_hit());
+    assert!(!fleetfoot.get("/users/5999/orders").is_hit());
+    assert_eq!(fleetfoot.metrics().count("fleetfoot_cache_folded_purges_total"), 0);
+}

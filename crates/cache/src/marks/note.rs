@@ -6,7 +6,6 @@
 use message::Timestamp;
 use twox_hash::XxHash3_128;
 
-use crate::key::KeyView;
 use crate::purge::Scope;
 
 /// What is marked, but for prefixes.
@@ -91,15 +90,6 @@ pub(super) fn hash(authority: &str, text: &str) -> u128 {
     hasher.write(authority.as_bytes());
     hasher.write(text.as_bytes());
     hasher.finish_128()
-}
-
-impl Prefix {
-    /// A key without a host belongs to all of them.
-    pub(super) fn covers(&self, key: &KeyView<'_>) -> bool {
-        let host = self.authority.as_deref();
-        host.is_none_or(|host| host == key.authority || key.authority.is_empty())
-            && key.target.starts_with(&*self.path)
-    }
 }
 
 impl Note {
