@@ -97,6 +97,7 @@ mod control_port {
 mod disk {
     //! What outlives the process.
     mod bounds;
+    mod failing;
     mod folder;
     mod kill;
     mod restart;

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use axum::response::Response;
-use cache::{Counted, Listed, Purge, Scope};
+use cache::{Counted, Listed, Noted, Purge, Scope};
 use message::Clock;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,9 @@ struct Done {
     /// Whether the other instances, where there may be some, have been told, or will be once Redis is back.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_instances: Option<&'static str>,
+    /// What a restart does to it, where there is a disk tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_restart: Option<&'static str>,
     refreshing: usize,
 }
 
@@ -83,7 +86,16 @@ pub(crate) async fn purge(
             tracing::info!(fetched = fetched.len(), failed, "fetched again after a purge");
         });
     }
-    Ok(answer(Done { purged, soft, in_force: true, other_instances: others(&control), refreshing }))
+    let (other_instances, after_restart) = (others(&control), after_restart(&control));
+    Ok(answer(Done { purged, soft, in_force: true, other_instances, after_restart, refreshing }))
+}
+
+fn after_restart(control: &Control) -> Option<&'static str> {
+    Some(match control.0.store.after_restart()? {
+        Noted::Kept => "in force",
+        Noted::EmptiesAll => "in force: the disk tier begins empty",
+        Noted::Lost => "not in force: the disk tier cannot be written",
+    })
 }
 
 fn others(control: &Control) -> Option<&'static str> {

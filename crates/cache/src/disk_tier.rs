@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use disk::{Disk, PieceReader};
+use disk::{Disk, Noted, PieceReader};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Error, Kind, Timestamp};
 
@@ -25,6 +25,8 @@ pub(crate) struct DiskTier {
     disk: Arc<Disk>,
     /// Bytes of the journal when it was last written anew.
     rewritten: AtomicU64,
+    /// Whatever was asked for before this epoch is gone from here: its purges had no room in the journal.
+    retired: AtomicU64,
     /// The life of the stream of purges that instances share in which all there is was stored or made stale; 0: none.
     life: AtomicU64,
 }
@@ -47,12 +49,15 @@ impl DiskTier {
         let life = entries.iter().rev().find_map(|entry| read_life(entry)).unwrap_or(0);
         let notes = entries.iter().filter(|entry| read_life(entry).is_none());
         let notes: Option<Vec<_>> = notes.map(|entry| read_note(entry)).collect();
+        let mut retired = 0;
         if notes.is_none() {
             // Purges of another version, which nobody can read: what they were to forget must not come back.
             disk.clear();
+            retired = disk.last_sequence() + 1;
         }
-        marks.recall(&notes.unwrap_or_default(), disk.last_sequence());
-        DiskTier { disk, rewritten: AtomicU64::new(0), life: AtomicU64::new(life) }
+        marks.recall(&notes.unwrap_or_default(), disk.last_sequence().max(retired));
+        let (rewritten, retired) = (AtomicU64::new(0), AtomicU64::new(retired));
+        DiskTier { disk, rewritten, retired, life: AtomicU64::new(life) }
     }
 
     /// See the field.
@@ -60,11 +65,11 @@ impl DiskTier {
         self.life.load(Relaxed)
     }
 
-    /// Another life has begun, and what is there was made stale. Where that cannot be written, the next start does so
-    /// again.
+    /// Another life has begun, and what is there was made stale. Where that cannot be written, the next start begins empty
+    /// or does so again.
     pub(crate) fn enter(&self, life: u64) {
         if self.life.swap(life, Relaxed) != life {
-            let _ = self.disk.journal().append(&write_life(life));
+            self.disk.journal().append(&write_life(life));
         }
     }
 
@@ -98,34 +103,59 @@ impl DiskTier {
         self.disk.remove(&key.to_name());
     }
 
-    /// A purge that must outlive this process. Where it cannot be written, all that it may concern goes at once instead.
-    pub(crate) fn note(&self, notes: &[Note], marks: &Marks) {
+    /// A purge that must outlive this process. Where it cannot be written, the journal is given up, so that the next start
+    /// begins empty, until [`Self::compact`] has written it anew; in this process the marks have it all the same.
+    pub(crate) fn note(&self, notes: &[Note]) {
         let journal = self.disk.journal();
-        if notes.iter().all(|note| journal.append(&write_note(note)).is_ok()) {
-            return;
-        }
-        self.disk.clear();
-        // Nothing older is left to be compared, so the journal begins anew: else the next purge would end so too.
-        let latest = notes.iter().map(Note::latest).max().unwrap_or(0);
-        let newer = std::iter::once_with(|| marks.notes()).flatten().filter(|note| note.latest() > latest);
-        self.rewrite(std::iter::once(Note::Retired(latest)).chain(newer));
+        // Those behind one that is not kept are not either.
+        let _all = notes.iter().all(|note| journal.append(&write_note(note)) == Noted::Kept);
     }
 
-    /// Keeps the journal short: written anew when it is half full, unless that would not help. Waits for the disk: not for
-    /// a core.
+    /// What the next start finds of the purges so far.
+    pub(crate) fn standing(&self) -> Noted {
+        self.disk.journal().standing()
+    }
+
+    /// Whether [`Self::compact`] has to make good what could not be written.
+    pub(crate) fn wants_rewrite(&self) -> bool {
+        self.disk.journal().wants_rewrite()
+    }
+
+    /// Keeps the journal whole and short: written anew when it was given up, and when it is half full, unless that would
+    /// not help. Waits for the disk: not for a core.
     pub(crate) fn compact(&self, marks: &Marks) {
         let journal = self.disk.journal();
-        if journal.bytes() > (journal.capacity() / 2).max(2 * self.rewritten.load(Relaxed)) {
-            // Listed while nobody can append, so that each purge stands in this list or behind it.
-            self.rewrite(std::iter::once_with(|| marks.notes()).flatten());
+        let long = (journal.capacity() / 2).max(2 * self.rewritten.load(Relaxed));
+        if self.wants_rewrite() || (self.standing() == Noted::Kept && journal.bytes() > long) {
+            self.rewrite(marks);
         }
     }
 
-    /// A failure leaves the old journal, which is only longer.
-    fn rewrite(&self, notes: impl Iterator<Item = Note>) {
+    /// A failure leaves the old journal, as long or as given up as it was.
+    fn rewrite(&self, marks: &Marks) {
         let journal = self.disk.journal();
-        let life = std::iter::once_with(|| write_life(self.life()));
-        let _ = journal.rewrite(notes.map(|note| write_note(&note)).chain(life));
+        // Listed while nobody can append, so that each purge stands in this list or behind it.
+        let write = || {
+            let notes = std::iter::once_with(|| {
+                let retired = self.retired.load(Relaxed);
+                let newer = marks.notes().into_iter().filter(move |note| note.latest() > retired);
+                std::iter::once(Note::Retired(retired)).chain(newer)
+            });
+            let life = std::iter::once_with(|| write_life(self.life()));
+            journal.rewrite(notes.flatten().map(|note| write_note(&note)).chain(life))
+        };
+        let full = match write() {
+            Ok(()) => journal.bytes() > journal.capacity() / 4 * 3,
+            Err(disk::Error::JournalFull) => true,
+            Err(_) => return,
+        };
+        if full {
+            // No folder so small keeps so many purges: instead, it forgets what they were to forget, and more.
+            tracing::warn!("the disk tier has no room for so many purges, and is emptied");
+            self.retired.fetch_max(marks.epoch(), Relaxed);
+            self.disk.clear();
+            let _ = write();
+        }
         self.rewritten.store(journal.bytes(), Relaxed);
     }
 }

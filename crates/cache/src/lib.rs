@@ -46,6 +46,7 @@ mod tags;
 mod unshared;
 
 pub use answer::{Answer, Caching};
+pub use disk::Noted;
 pub use encoded::Encoded;
 pub use entry::{Draft, Entry, Variant};
 pub use forgetting::Forgetting;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use message::Timestamp;
 use serde::Serialize;
 
+use crate::disk_tier::DiskTier;
 use crate::entry::{Entry, Variant};
 use crate::key::KeyView;
 use crate::marks::{Marks, Standing};
@@ -103,8 +104,8 @@ impl Purge {
 }
 
 impl Store {
-    /// Forgets. In force for every core when this returns, whatever the number of answers; with a disk tier it stays in
-    /// force if the process ends now.
+    /// Forgets. In force for every core when this returns, whatever the number of answers; whether it
+    /// stays in force if the process ends now, [`Store::after_restart`] tells.
     pub fn purge(&self, purge: &Purge, now: Timestamp) {
         self.forget(purge, true, now);
     }
@@ -130,7 +131,7 @@ impl Store {
     fn mark(&self, purge: &Purge, urgent: bool, now: Timestamp) -> u64 {
         let notes = self.marks.mark(purge, urgent, now);
         if let Some(disk) = &self.disk {
-            disk.note(&notes, &self.marks);
+            disk.note(&notes);
         }
         notes.iter().map(crate::marks::Note::latest).max().unwrap_or(0)
     }
@@ -142,7 +143,13 @@ impl Store {
 
     /// Whether [`Store::sweep`] has something to do.
     pub fn has_to_sweep(&self, now: Timestamp) -> bool {
-        self.marks.wants_sweep(now) || self.marks.len() > 0
+        let disk_wants = self.disk.as_ref().is_some_and(DiskTier::wants_rewrite);
+        self.marks.wants_sweep(now) || self.marks.len() > 0 || disk_wants
+    }
+
+    /// What a restart would find of the purges so far; `None`: there is no disk tier, so it finds nothing at all.
+    pub fn after_restart(&self) -> Option<disk::Noted> {
+        self.disk.as_ref().map(DiskTier::standing)
     }
 
     /// Compares every answer with the purges, so that what is gone gives its memory back and purges need not be

@@ -46,19 +46,19 @@ impl Disk {
             return Err(Error::TooSmall(settings.bytes));
         }
         let folder = Arc::new(Folder::open(folder)?);
-        let queue = Arc::new(Queue::new(settings.queue));
+        let told = (Arc::new(Queue::new(settings.queue)), Arc::default());
         let mut discarded = false;
-        let journal = if let Some(journal) = Journal::open(&folder, settings.journal(), &queue)? {
+        let journal = if let Some(journal) = Journal::open(&folder, &settings, &told)? {
             journal
         } else {
             // Without its purges, nothing that is stored may be found.
             discarded = !folder.segments()?.is_empty();
             folder.discard()?;
-            Journal::begin(&folder, settings.journal(), &queue)?
+            Journal::begin(&folder, &settings, &told)?
         };
         let journal = Arc::new(journal);
         let (pool, mut threads) = start_pool(&settings)?;
-        let shared = Arc::new(Shared::new(settings, folder.secret, queue, pool));
+        let shared = Arc::new(Shared::new(settings, folder.secret, told, pool));
         if discarded {
             count(&shared.counters.corrupt);
         }
@@ -164,6 +164,11 @@ impl Disk {
         }
     }
 
+    /// Why it cannot be written, or what cannot be kept; `None`: nothing is wrong.
+    pub fn trouble(&self) -> Option<String> {
+        self.shared.condition.trouble()
+    }
+
     /// Waits until what was handed in is written, or writing is switched off, or the time is over (`false`). Not for a
     /// core.
     pub fn settle(&self, limit: Duration) -> bool {
@@ -218,23 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_switches_writing_off_for_a_while_and_harms_nothing_else() {
+    fn a_full_disk_switches_writing_off_until_it_works_and_harms_nothing_else() {
         let temporary = tempfile::tempdir().unwrap();
         let disk = open(temporary.path());
         assert!(insert(&disk, "before", 1_000));
         assert!(disk.settle(LONG));
-        disk.break_writes(true);
         for key in ["small", "large"] {
-            let mut tries = 0;
-            while !insert(&disk, key, if key == "large" { 1 << 20 } else { 100 }) {
-                tries += 1;
+            while disk.figures().paused {
                 std::thread::yield_now();
             }
-            assert!(disk.settle(LONG), "{tries}");
+            disk.break_writes(true);
+            assert!(insert(&disk, key, if key == "large" { 1 << 20 } else { 100 }));
+            assert!(disk.settle(LONG));
             assert!(disk.figures().paused && !insert(&disk, "meanwhile", 100));
+            assert!(disk.trouble().is_some());
             assert!(disk.find(b"before").is_some() && disk.find(key.as_bytes()).is_none());
+            disk.break_writes(false);
         }
-        disk.break_writes(false);
         while !insert(&disk, "after", 1_000) {
             std::thread::yield_now();
         }
@@ -242,6 +247,7 @@ mod tests {
         assert!(disk.find(b"after").is_some() && disk.find(b"before").is_some());
         let figures = disk.figures();
         assert!(figures.errors >= 2 && figures.dropped >= 4 && !figures.paused, "{figures:?}");
+        assert_eq!(disk.trouble(), None);
         drop(disk);
         let disk = open(temporary.path());
         assert!(disk.find(b"after").is_some() && disk.find(b"before").is_some());

@@ -15,6 +15,8 @@ pub enum Error {
     Locked(PathBuf),
     /// The folder holds something that is not ours; nothing was touched.
     Foreign(PathBuf),
+    /// The folder is not the one any more that was opened.
+    Lost(PathBuf),
     /// The size is below [`crate::Settings::LEAST`].
     TooSmall(u64),
     /// The journal would grow over its bound: [`crate::Journal::rewrite`] it with fewer entries.
@@ -52,6 +54,7 @@ impl fmt::Display for Error {
                 "{} is not ours: give the disk tier a folder of its own, empty at first",
                 path.display()
             ),
+            Error::Lost(folder) => write!(f, "the folder {} was taken away", folder.display()),
             Error::TooSmall(bytes) => {
                 write!(f, "{bytes} bytes are too few for the disk tier: {} at least", crate::Settings::LEAST)
             }

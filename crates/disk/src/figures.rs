@@ -15,7 +15,7 @@ pub struct Figures {
     pub queued: u64,
     /// Bytes of the journal now.
     pub journal: u64,
-    /// Whether writing is switched off for a while, because a write failed.
+    /// Whether writing is switched off, because it failed and does not work again yet.
     pub paused: bool,
     /// Reads that began to give a record.
     pub hits: u64,

@@ -8,14 +8,16 @@
 //! ```
 
 use std::collections::hash_map::RandomState;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::hash::BuildHasher;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use crate::checksum::Secret;
 use crate::error::{Error, Result};
+use crate::index::lock;
 use crate::record::u64_at;
 
 const LOCK: &str = "lock";
@@ -33,7 +35,7 @@ const MAGIC: [u8; 8] = *b"ffdisk01";
 /// A folder that this process alone has open.
 pub(crate) struct Folder {
     path: PathBuf,
-    lock: File,
+    lock: Mutex<File>,
     /// The secret of its checksums.
     pub(crate) secret: Secret,
 }
@@ -41,19 +43,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes the folder, or looks whether it is ours, and locks it.
     pub(crate) fn open(path: &Path) -> Result<Folder> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(Error::io("make the folder", path))?;
-        refuse_foreign(path)?;
-        let lock_path = path.join(LOCK);
-        let lock = create(&lock_path)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
-            Err(TryLockError::Error(source)) => return Err(Error::io("lock", &lock_path)(source)),
-        }
+        let lock = Mutex::new(claim(path)?);
         let mut folder = Folder { path: path.to_owned(), lock, secret: Secret(0) };
         if let Some(secret) = folder.identity() {
             folder.secret = secret;
@@ -61,6 +51,37 @@ impl Folder {
             folder.begin()?;
         }
         Ok(folder)
+    }
+
+    /// Whether what stands at its path is still the folder that was opened.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let there = std::fs::metadata(self.path.join(LOCK));
+        let ours = lock(&self.lock).metadata();
+        let identity = |file: std::io::Result<Metadata>| file.ok().map(|file| (file.dev(), file.ino()));
+        identity(there).is_some_and(|there| identity(ours) == Some(there))
+    }
+
+    /// Takes possession of what stands at its path by now, or makes it, and empties it: what was stored, and the
+    /// purges, went with the folder that was there before.
+    pub(crate) fn claim_again(&self) -> Result<()> {
+        let claimed = claim(&self.path)?;
+        let _ = std::fs::remove_file(self.path.join(IDENTITY));
+        self.discard()?;
+        *lock(&self.lock) = claimed;
+        Ok(())
+    }
+
+    /// Whether so many bytes can be written here, tried by writing them; leaves the folder with its identity.
+    pub(crate) fn try_writing(&self, bytes: usize) -> Result<()> {
+        let new = self.path.join(IDENTITY_NEW);
+        let tried = create(&new).and_then(|file| {
+            file.write_all_at(&vec![0; bytes], 0).map_err(Error::io("write", &new))?;
+            replace(&new, &self.path.join(IDENTITY), &self.own_identity()).map(drop)
+        });
+        if tried.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        tried
     }
 
     /// Numbers and lengths of the segments, oldest first.
@@ -76,6 +97,11 @@ impl Folder {
         }
         segments.sort_unstable();
         Ok(segments)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Where that segment is.
@@ -120,17 +146,34 @@ impl Folder {
         self.discard()?;
         let _ = std::fs::remove_file(self.journal());
         self.secret = Secret(RandomState::new().hash_one(std::process::id()));
+        replace(&self.path.join(IDENTITY_NEW), &self.path.join(IDENTITY), &self.own_identity()).map(drop)
+    }
+
+    fn own_identity(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&self.secret.0.to_le_bytes());
         bytes.extend_from_slice(&self.secret.of(&bytes).to_le_bytes());
-        replace(&self.path.join(IDENTITY_NEW), &self.path.join(IDENTITY), &bytes).map(drop)
+        bytes
     }
 }
 
 impl Drop for Folder {
     /// Closing alone is not enough: a process that is being started holds a copy until it is what it is to be.
     fn drop(&mut self) {
-        let _ = self.lock.unlock();
+        let _ = lock(&self.lock).unlock();
+    }
+}
+
+/// Makes the folder, or looks whether it is ours, and locks it.
+fn claim(path: &Path) -> Result<File> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Error::io("make the folder", path))?;
+    refuse_foreign(path)?;
+    let lock_path = path.join(LOCK);
+    let lock = create(&lock_path)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(path.to_owned())),
+        Err(TryLockError::Error(source)) => Err(Error::io("lock", &lock_path)(source)),
     }
 }
 
@@ -219,6 +262,25 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         std::fs::create_dir(temporary.path().join(LOST_AND_FOUND)).unwrap();
         Folder::open(temporary.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_was_taken_away_is_claimed_again_empty() {
+        let temporary = tempfile::tempdir().unwrap();
+        let path = temporary.path().join("tier");
+        let folder = Folder::open(&path).unwrap();
+        assert!(folder.is_in_place());
+        std::fs::rename(&path, temporary.path().join("away")).unwrap();
+        assert!(!folder.is_in_place() && folder.try_writing(1).is_err());
+        // Somebody put another one there, with answers of its own.
+        drop(Folder::open(&path).unwrap());
+        std::fs::write(folder.segment(1), "of another secret").unwrap();
+        assert!(!folder.is_in_place());
+        folder.claim_again().unwrap();
+        folder.try_writing(100_000).unwrap();
+        assert!(folder.is_in_place() && folder.segments().unwrap().is_empty());
+        assert!(matches!(Folder::open(&path), Err(Error::Locked(_))));
+        assert_eq!(folder.identity().unwrap().0, folder.secret.0);
     }
 
     #[test]

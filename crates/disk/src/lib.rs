@@ -10,9 +10,10 @@
 //! ```
 //!
 //! Nothing that serves a request waits for the disk or fails because of it: what cannot be written is dropped, what
-//! cannot be read is a miss, and both are counted ([`Figures`]). Why it is our own: docs/decisions/0006-disk-tier.md.
+//! cannot be read is a miss, both are counted ([`Figures`]), and what is wrong is told ([`Disk::trouble`]). Why it is our own: docs/decisions/0006-disk-tier.md.
 
 mod checksum;
+mod condition;
 mod disk;
 mod error;
 mod eviction;
@@ -33,6 +34,6 @@ mod writer;
 pub use disk::Disk;
 pub use error::{Error, Result};
 pub use figures::Figures;
-pub use journal::Journal;
+pub use journal::{Journal, Noted};
 pub use reader::{Found, PieceReader, Record};
 pub use settings::Settings;

@@ -87,6 +87,8 @@ enum End {
 pub(crate) enum Work {
     /// Write these; flush the journal if told to.
     Write(Vec<Operation>, bool),
+    /// See whether the folder is still there; and where it is paused, whether writing works again.
+    Look,
     /// Seal and go.
     End,
 }
@@ -126,32 +128,25 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits for something to do; what was taken before is done.
-    pub(crate) fn take(&self) -> Work {
+    /// Waits for something to do, but not for longer than `patience`; what was taken before is done.
+    pub(crate) fn take(&self, patience: Duration) -> Work {
         /// Records are written together up to so many bytes.
         const TOGETHER: usize = 1 << 20;
         let mut state = lock(&self.state);
         state.taken = 0;
         state.working = false;
         self.changed.notify_all();
+        let look_at = state.paused.unwrap_or_else(|| Instant::now() + patience);
         loop {
-            if state.end == End::Now || (state.end == End::WhenEmpty && state.operations.is_empty()) {
+            let nothing_waits = state.operations.is_empty() || state.paused.is_some();
+            if state.end == End::Now || (state.end == End::WhenEmpty && nothing_waits) {
                 return Work::End;
             }
-            let now = Instant::now();
-            let wait = state.paused.and_then(|until| until.checked_duration_since(now));
-            if wait.is_none() {
-                state.paused = None;
-            }
-            if state.sync_journal || (wait.is_none() && !state.operations.is_empty()) {
+            if state.sync_journal || (state.paused.is_none() && !state.operations.is_empty()) {
                 break;
             }
-            state = match wait {
-                Some(wait) => {
-                    self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
+            let Some(wait) = look_at.checked_duration_since(Instant::now()) else { return Work::Look };
+            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
         let mut operations = Vec::new();
         while state.taken < TOGETHER && state.paused.is_none() {
@@ -166,7 +161,7 @@ impl Queue {
         Work::Write(operations, std::mem::take(&mut state.sync_journal))
     }
 
-    /// Takes no more records for a while, and gives none out. Those that wait are given back: kept, they would hold
+    /// Takes no more records until it is told to go on, and gives none out; after a while there is a look at it. Those that wait are given back: kept, they would hold
     /// their memory as long as the disk fails.
     pub(crate) fn pause(&self, pause: Duration) -> Vec<Operation> {
         let mut state = lock(&self.state);
@@ -178,6 +173,12 @@ impl Queue {
             .partition::<Vec<_>, _>(|operation| matches!(operation, Operation::Store(_)));
         state.operations = rest.into();
         records
+    }
+
+    /// Takes records again.
+    pub(crate) fn resume(&self) {
+        lock(&self.state).paused = None;
+        self.changed.notify_all();
     }
 
     /// Whether it is paused.

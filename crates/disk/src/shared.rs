@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::checksum::{Place, Secret};
+use crate::condition::Condition;
 use crate::figures::{Counters, count};
 use crate::index::Index;
+use crate::journal::Told;
 use crate::pool::Pool;
 use crate::queue::{Operation, Queue};
 use crate::segment::Segment;
@@ -21,13 +23,14 @@ pub(crate) struct Shared {
     pub(crate) queue: Arc<Queue>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) counters: Counters,
+    pub(crate) condition: Arc<Condition>,
     segments: RwLock<HashMap<u32, Arc<Segment>>>,
     /// For tests: every write fails, as on a full disk.
     pub(crate) broken: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(settings: Settings, secret: Secret, queue: Arc<Queue>, pool: Arc<Pool>) -> Self {
+    pub(crate) fn new(settings: Settings, secret: Secret, (queue, condition): Told, pool: Arc<Pool>) -> Self {
         Shared {
             settings,
             secret,
@@ -35,6 +38,7 @@ impl Shared {
             queue,
             pool,
             counters: Counters::default(),
+            condition,
             segments: RwLock::default(),
             broken: AtomicBool::new(false),
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::checksum::Place;
+use crate::condition::Part;
 use crate::error::{Error, Result};
 use crate::figures::count;
 use crate::folder::Folder;
@@ -22,6 +23,9 @@ use crate::shared::Shared;
 
 /// What small records are gathered in before they are written.
 const BUFFER: usize = 1 << 20;
+
+/// What a failure means, for people.
+const NOT_KEPT: &str = "answers are not kept on disk until it can be written";
 
 /// The state of the writing thread.
 pub(crate) struct Writer {
@@ -91,11 +95,17 @@ impl Writer {
 
     /// Writes until the queue ends.
     pub(crate) fn run(mut self) {
-        while let Work::Write(operations, sync) = self.shared.queue.take() {
-            if sync && self.journal.sync().is_err() {
-                count(&self.shared.counters.errors);
+        loop {
+            match self.shared.queue.take(self.shared.settings.pause) {
+                Work::Write(operations, sync) => {
+                    if sync && self.journal.sync().is_err() {
+                        count(&self.shared.counters.errors);
+                    }
+                    self.write(operations);
+                }
+                Work::Look => self.look(),
+                Work::End => break,
             }
-            self.write(operations);
             self.report();
         }
         if self.journal.sync().and_then(|()| self.seal()).is_err() {
@@ -105,7 +115,7 @@ impl Writer {
         self.shared.queue.done();
     }
 
-    /// After a failure, what could not be written is dropped, and nothing is written for a while.
+    /// After a failure, what could not be written is dropped, and nothing is written until that works again.
     fn write(&mut self, operations: Vec<Operation>) {
         let mut operations = operations.into_iter();
         let mut outcome = Ok(());
@@ -116,12 +126,58 @@ impl Writer {
                 break;
             }
         }
-        if outcome.and_then(|()| self.flush()).is_err() {
-            count(&self.shared.counters.errors);
-            let waiting = self.shared.queue.pause(self.shared.settings.pause);
-            self.abandon();
-            operations.chain(waiting).for_each(|operation| self.drop_operation(&operation));
+        if let Err(error) = outcome.and_then(|()| self.flush()) {
+            self.fail(&error);
+            operations.for_each(|operation| self.drop_operation(&operation));
         }
+    }
+
+    fn fail(&mut self, error: &Error) {
+        count(&self.shared.counters.errors);
+        self.shared.condition.fails(Part::Records, error, NOT_KEPT);
+        let waiting = self.shared.queue.pause(self.shared.settings.pause);
+        self.abandon();
+        for operation in &waiting {
+            self.drop_operation(operation);
+        }
+    }
+
+    /// Looks whether the folder is still there, and after a failure whether it can be written again.
+    fn look(&mut self) {
+        if !self.shared.queue.paused() && self.folder.is_in_place() {
+            return;
+        }
+        match self.restore() {
+            Ok(()) => {
+                self.shared.condition.works(Part::Records);
+                self.shared.queue.resume();
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        if self.shared.is_broken() {
+            return Err(Error::io("write to", self.folder.path())(std::io::ErrorKind::StorageFull.into()));
+        }
+        if !self.folder.is_in_place() {
+            let lost = Error::Lost(self.folder.path().to_owned());
+            self.shared.condition.fails(Part::Records, &lost, NOT_KEPT);
+            self.begin_anew()?;
+        }
+        self.folder.try_writing(BUFFER.min(self.shared.settings.segment() as usize))
+    }
+
+    /// The folder was taken away, with all that was in it.
+    fn begin_anew(&mut self) -> Result<()> {
+        self.abandon();
+        self.journal.folder_was_lost();
+        for number in std::mem::take(&mut self.sealed).into_keys() {
+            self.shared.index.forget_segment(number);
+            self.shared.remove_segment(number);
+        }
+        self.held.clear();
+        self.folder.claim_again()
     }
 
     fn operate(&mut self, operation: &Operation) -> Result<()> {
@@ -270,7 +326,8 @@ impl Writer {
         match operation {
             Operation::Store(incoming) => self.forsake(incoming.hash, incoming.ticket, true),
             Operation::Remove { hash, ticket } => self.forsake(*hash, *ticket, false),
-            Operation::Clear => {}
+            // Until it is done, its files stand there.
+            Operation::Clear => drop(self.shared.queue.push(Operation::Clear)),
         }
     }
 

@@ -70,6 +70,9 @@ struct Signals {
     reload: Signal,
     terminate: Signal,
     interrupt: Signal,
+    /// Sent where a file would grow over the limit of the process (`ulimit -f`): taken, so that it does not end us, since
+    /// the write fails as well.
+    _file_size: Signal,
 }
 
 impl Signals {
@@ -78,6 +81,7 @@ impl Signals {
             reload: signal(SignalKind::hangup())?,
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            _file_size: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 }
@@ -246,7 +250,11 @@ impl<'a> Control<'a> {
             let redis = Arc::clone(redis);
             Check::dispensable(format!("source {}", redis.plan().name), move || watching::missing(&redis))
         });
-        self.readiness.set_checks(sources.chain(reads).chain(tier));
+        let disk = self.tiers.disk.as_ref().map(|disk| {
+            let disk = Arc::clone(disk);
+            Check::dispensable("tier disk", move || tiers::disk_trouble(&disk))
+        });
+        self.readiness.set_checks(sources.chain(reads).chain(tier).chain(disk));
         self.checks.drain(..).for_each(|check| check.abort());
         watching::start(running, &mut self.checks);
         for source in running.sources.iter().cloned() {

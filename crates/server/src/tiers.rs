@@ -48,6 +48,11 @@ pub(crate) fn missing(store: &Store) -> Result<(), String> {
     }
 }
 
+/// What is wrong with the disk tier; nobody is refused because of it.
+pub(crate) fn disk_trouble(disk: &Disk) -> Result<(), String> {
+    disk.trouble().map_or(Ok(()), Err)
+}
+
 /// Has the shared tier's figures read whenever somebody asks.
 pub(crate) fn tie_shared(store: &Arc<Store>, metrics: &Metrics) {
     let tie = |reading, read: fn(&SharedFigures) -> u64| {
@@ -84,6 +89,8 @@ pub(crate) fn tie_disk(disk: &Arc<Disk>, metrics: &Metrics) {
     tie(Reading::DiskEvicted, |figures| figures.evicted);
     tie(Reading::DiskCorrupt, |figures| figures.corrupt);
     tie(Reading::DiskErrors, |figures| figures.errors);
+    let disk = Arc::clone(disk);
+    metrics.read_from(Reading::DiskUp, move || u64::from(disk.trouble().is_none()));
 }
 
 /// Writes what waits.

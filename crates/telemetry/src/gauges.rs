@@ -58,6 +58,8 @@ pub enum Reading {
     DiskCorrupt,
     /// What the system refused on disk, since the start.
     DiskErrors,
+    /// Whether the disk can be written, purges too: 1 or 0.
+    DiskUp,
     /// Whether Redis answers: 1 or 0.
     SharedUp,
     /// Whether purges of other instances are heard: 1 or 0.
@@ -88,7 +90,7 @@ pub enum Reading {
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 37] = [
+    pub const ALL: [Reading; 38] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -113,6 +115,7 @@ impl Reading {
         Reading::DiskEvicted,
         Reading::DiskCorrupt,
         Reading::DiskErrors,
+        Reading::DiskUp,
         Reading::SharedUp,
         Reading::SharedHears,
         Reading::SharedHits,

@@ -407,6 +407,7 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::DiskErrors => {
             (MetricType::Counter, figure("disk_errors", "What the system refused on disk"))
         }
+        Reading::DiskUp => (MetricType::Gauge, figure("disk_up", "Whether the disk tier can be written")),
         Reading::SharedUp => {
             (MetricType::Gauge, figure("shared_up", "Whether the Redis of the shared tier answers"))
         }

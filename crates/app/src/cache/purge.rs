@@ -31,6 +31,9 @@ fn readable(answer: &Value) -> String {
     if let Some(others) = answer["other_instances"].as_str() {
         purged = format!("{purged}\nother instances: {others}");
     }
+    if let Some(after) = answer["after_restart"].as_str().filter(|after| *after != "in force") {
+        purged = format!("{purged}\nafter a restart: {after}");
+    }
     match answer["refreshing"].as_u64().unwrap_or_default() {
         0 => purged,
         several => format!("{purged}\n{} fetched again in the background", count(several, "answer")),

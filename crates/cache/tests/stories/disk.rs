@@ -204,6 +204,9 @@ fn a_journal_that_overflowed_begins_anew() {
         }
         origin.purge(Scope::Host(AUTHORITY.into()), false);
         origin.purge(Scope::Host(AUTHORITY.into()), false);
+        assert_eq!(origin.store.after_restart(), Some(disk::Noted::EmptiesAll));
+        origin.store.sweep(message::Clock::now());
+        assert_eq!(origin.store.after_restart(), Some(disk::Noted::Kept));
         assert!(disk.journal().bytes() < disk.journal().capacity() / 2);
         origin.will(Reply::new(200, FRESH, "kept"));
         origin.get("/", &[]).await;

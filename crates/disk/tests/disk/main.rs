@@ -3,6 +3,7 @@
 
 mod concurrent;
 mod damage;
+mod failing;
 mod kill;
 mod model;
 mod sample;
