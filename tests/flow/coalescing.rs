@@ -158,6 +158,73 @@ fn a_key_known_to_be_uncacheable_is_not_held_up() {
     assert!(clients.iter_mut().all(|client| client.read_answer().text() == "x"));
 }
 
+/// Each may get an answer of their own, so that the slowest would hold up all others.
+#[test]
+fn who_has_credentials_waits_for_nobody_and_holds_up_nobody() {
+    for who in ["Cookie: session=a", "Authorization: Bearer a"] {
+        let origin = Origin::start();
+        let (slow, rest) = (Gate::new(), Gate::new());
+        let (held, others) = (slow.clone(), rest.clone());
+        origin.on("GET /").answer(move |request| {
+            if request.field("X-Slow").is_some() { &held } else { &others }.wait();
+            ok("Cache-Control: private", "x")
+        });
+        let fleetfoot = cached(&origin);
+        let asking = |more: &str| format!("GET / HTTP/1.1\r\nHost: example.test\r\n{more}\r\n\r\n");
+        let mut first = fleetfoot.connect();
+        first.send(asking(&format!("X-Slow: 1\r\n{who}")));
+        origin.wait_for(1, "GET /");
+        let mut clients: Vec<RawClient> = (0..10).map(|_| fleetfoot.connect()).collect();
+        for (number, client) in clients.iter_mut().enumerate() {
+            // Half of them are logged in, too; the others share a fetch of their own.
+            client.send(asking(if number % 2 == 0 { who } else { "X-Other: 1" }));
+        }
+        origin.wait_for(1 + 5 + 1, "GET /");
+        rest.open();
+        assert!(clients.iter_mut().all(|client| client.read_answer().text() == "x"), "{who}");
+        slow.open();
+        assert_eq!(first.read_answer().text(), "x");
+    }
+}
+
+/// Where the key says which cookies count, the origin sees no others.
+#[test]
+fn who_has_cookies_that_the_key_holds_shares_a_fetch() {
+    let origin = Origin::start();
+    let gate = Gate::new();
+    origin.on("GET /").reply(Script::new().wait(&gate).then(ok("Cache-Control: max-age=600", "x")));
+    let fleetfoot = cached_with(&origin, "ttl: origin, key: { cookies: [currency] }");
+    let mut clients: Vec<RawClient> = (0..10).map(|_| fleetfoot.connect()).collect();
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.send(format!("GET / HTTP/1.1\r\nHost: a\r\nCookie: currency=EUR; _ga={number}\r\n\r\n"));
+    }
+    origin.wait_for(1, "GET /");
+    until_taken_up(&fleetfoot);
+    gate.open();
+    assert!(clients.iter_mut().all(|client| client.read_answer().text() == "x"));
+    assert_eq!(origin.count("GET /"), 1);
+}
+
+/// Whoever waited for it asks for themself; who comes afterwards does not wait for the next one, for ten times as long.
+#[test]
+fn a_failure_that_could_not_be_shared_is_learnt_at_once() {
+    for line in ["503 Service Unavailable", "500 Internal Server Error", "403 Forbidden"] {
+        let origin = Origin::start();
+        let (first, rest) = (Gate::new(), Gate::new());
+        let held = |gate, time| Script::new().wait(gate).pause(time).then(status(line, "", "x"));
+        origin.on("GET /").replies([held(&first, Duration::from_secs(1)), held(&rest, Duration::ZERO)]);
+        let fleetfoot = cached(&origin);
+        let mut early = waiting(&fleetfoot, &origin, 5);
+        first.open();
+        origin.wait_for(5, "GET /");
+        let mut late: Vec<RawClient> = (0..5).map(|_| fleetfoot.connect()).collect();
+        all_ask(&mut late);
+        origin.wait_for(10, "GET /");
+        rest.open();
+        assert!(early.iter_mut().chain(&mut late).all(|client| client.read_answer().text() == "x"), "{line}");
+    }
+}
+
 #[test]
 fn a_follower_of_another_variant_gets_its_own() {
     let origin = Origin::start();

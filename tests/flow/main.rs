@@ -55,6 +55,7 @@ mod cache {
     mod stale;
     mod status_field;
     mod statuses;
+    mod superseding;
     mod targeted;
     mod validation_by_clients;
     mod validation_with_origin;

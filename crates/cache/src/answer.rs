@@ -36,6 +36,7 @@ use crate::recall::Recalled;
 use crate::renewal::renew;
 use crate::shared_tier::Sharing;
 use crate::store::Store;
+use crate::unshared::Asker;
 
 /// An answer and how it came about.
 pub struct Answer {
@@ -214,6 +215,7 @@ impl<C: Call> Caching<'_, C> {
 
     /// HEAD never fills GET, but what it tells updates what is stored, or shows that it is outdated (§4.3.5).
     async fn head(&self, ask: Ask) -> Answer {
+        let asker = ask.asker(self.policy);
         let Ask { request, key, directives, stale, fwd, personal, .. } = ask;
         let asked = request.head_only();
         let since = self.store.marks.epoch();
@@ -234,7 +236,7 @@ impl<C: Call> Caching<'_, C> {
                 let user = if personal { key.view().user_tag() } else { None };
                 let user = user.as_deref();
                 let drafting = Drafting { policy: self.policy, authority: &asked.authority, user, since };
-                self.learn_from_head(&key.view(), &entry, &exchange, &drafting);
+                self.learn_from_head(&key.view(), &entry, &exchange, &drafting, asker);
                 Answer { outcome: Ok(response), ..answer }
             }
             Err(error) => {
@@ -258,19 +260,23 @@ impl<C: Call> Caching<'_, C> {
         entry: &Arc<Entry>,
         exchange: &Exchange<'_>,
         drafting: &Drafting<'_>,
+        asker: Asker,
     ) {
-        if exchange.status != entry.status() {
+        // Another version has nothing to put in its place. It was asked for because what is stored is stale, as it stays
+        // (§4.3.5), for whoever may have it when the origin fails.
+        if exchange.status != entry.status()
+            || !rules::update::head_agrees(&entry.fields(), exchange.response)
+        {
             return;
-        }
-        if !rules::update::head_agrees(&entry.fields(), exchange.response) {
-            return self.forget(key, entry);
         }
         match renew(entry, exchange, drafting).shared {
             // Not where a write has made us forget it meanwhile.
             Some(renewed) if self.store.standing(key, Arc::clone(&renewed)).is_some() => {
                 self.store.memory.replace(key, entry, renewed, self.policy.max_variants);
             }
-            Some(_) | None => self.forget(key, entry),
+            Some(_) => self.forget(key, entry),
+            None if asker.speaks_for_all() => self.forget(key, entry),
+            None => {}
         }
     }
 

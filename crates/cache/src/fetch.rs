@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use http::{HeaderMap, Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
+use plan::CachePolicy;
 use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
@@ -22,6 +23,7 @@ use crate::follower_body::FollowerBody;
 use crate::interest::Interest;
 use crate::key::Key;
 use crate::lookup::{Found, find};
+use crate::unshared::Asker;
 
 /// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
 const ROUNDS: usize = 3;
@@ -41,25 +43,36 @@ pub(crate) struct Ask {
     pub(crate) fwd: Fwd,
 }
 
+impl Ask {
+    /// Whether the origin may see who asks, and the key does not hold it: such answers are rarely for sharing.
+    fn has_credentials(&self, policy: &CachePolicy) -> bool {
+        let has_cookies = self.interest.cookie() && !policy.rules.cookies_keyed;
+        !self.personal && (self.interest.authorization() || has_cookies)
+    }
+
+    pub(crate) fn asker(&self, policy: &CachePolicy) -> Asker {
+        Asker { has_credentials: self.has_credentials(policy), insists: self.fwd == Fwd::Request }
+    }
+}
+
 /// What the client who sets off a fetch may be given.
 #[derive(Clone, Debug)]
 pub(crate) struct Wishes {
     /// The key names the user.
     pub(crate) personal: bool,
-    /// The request has credentials.
+    /// The request has `Authorization`.
     pub(crate) authorization: bool,
     pub(crate) directives: RequestDirectives,
-    /// The client itself wants the origin to be asked.
-    pub(crate) insists: bool,
+    pub(crate) asker: Asker,
 }
 
 impl Wishes {
-    fn of(ask: &Ask) -> Self {
+    fn of(ask: &Ask, policy: &CachePolicy) -> Self {
         Wishes {
             personal: ask.personal,
             authorization: ask.interest.authorization(),
             directives: ask.directives,
-            insists: ask.fwd == Fwd::Request,
+            asker: ask.asker(policy),
         }
     }
 }
@@ -86,7 +99,7 @@ impl<C: Call> Caching<'_, C> {
             if background.method == Method::HEAD {
                 background.method = Method::GET;
             }
-            let wishes = Wishes { directives: RequestDirectives::default(), ..Wishes::of(ask) };
+            let wishes = Wishes { directives: RequestDirectives::default(), ..Wishes::of(ask, self.policy) };
             self.start(fill, &ask.key, wishes, background, Some(Arc::clone(stale)), None);
         }
     }
@@ -121,13 +134,10 @@ impl<C: Call> Caching<'_, C> {
     /// One fetch per key and variant: whoever comes first leads, the others follow.
     pub(crate) async fn fill(&self, ask: Ask, mut wanted: Option<Variant>) -> Answer {
         let started = Instant::now();
-        // Requests with Authorization rarely get shared answers: they do not wait for one another, unless the key says
-        // that they are of one user.
-        if !self.policy.coalesce || (ask.interest.authorization() && !ask.personal) {
-            return self.lead(self.alone(), ask, started).await;
-        }
-        if self.store.has_too_many_fetches() {
-            // What others may follow outlives its client; what is alone ends with it.
+        // Who has credentials rarely gets a shared answer: they wait for nobody, and nobody waits for them.
+        let shares = self.policy.coalesce && !ask.has_credentials(self.policy);
+        // What others may follow outlives its client; what is alone ends with it.
+        if !shares || self.store.has_too_many_fetches() {
             return self.lead(self.alone(), ask, started).await;
         }
         for _ in 0..ROUNDS {
@@ -157,7 +167,7 @@ impl<C: Call> Caching<'_, C> {
     }
 
     pub(crate) async fn lead(&self, fill: Arc<Fill>, ask: Ask, started: Instant) -> Answer {
-        let wishes = Wishes::of(&ask);
+        let wishes = Wishes::of(&ask, self.policy);
         let Ask { request, key, encoding, directives, stale, fwd, .. } = ask;
         let asked = Rc::new(request.head_only());
         let follower = Follower::new(&fill);

@@ -16,7 +16,7 @@ use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
 use plan::CachePolicy;
 use redis_link::Link;
-use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
+use rules::{ContentRange, Exchange, NoVarySearch, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
@@ -32,7 +32,7 @@ use crate::partial_body::{KeptPart, PartialBody};
 use crate::renewal::{Renewal, renew};
 use crate::shared_tier::{Ours, Sharing, Turn};
 use crate::store::{Kept, Store};
-use crate::unshared::Unshared;
+use crate::unshared::{Lesson, Unshared};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
@@ -110,7 +110,7 @@ impl<C: Call> Filler<C> {
     /// fetched it.
     async fn take_turn(&self, asked: &Request) -> Option<Arc<Entry>> {
         let sharing = Sharing::of(&self.store, self.link.as_ref(), &self.policy)?;
-        let ours = if self.fill.is_alone() || self.wishes.insists || !self.policy.coalesce {
+        let ours = if self.fill.is_alone() || self.wishes.asker.insists || !self.policy.coalesce {
             sharing.alone(&self.key)
         } else {
             let Wishes { directives, authorization, .. } = &self.wishes;
@@ -220,7 +220,8 @@ impl<C: Call> Filler<C> {
         let terms = match self.terms(&drafting, &exchange, &response.body) {
             Ok(terms) => terms,
             Err(reason) => {
-                self.supersede(response.status, reason);
+                let took = answered.received_at.since(answered.requested_at);
+                self.learn(response.status, reason, took);
                 return self.not_shared(answered.response, reason.word(), leader);
             }
         };
@@ -264,22 +265,21 @@ impl<C: Call> Filler<C> {
         drafting.terms(exchange).map_err(Unshared::Rule)
     }
 
-    /// An answer that is not stored still replaces what is, unless the origin is only in trouble, or it was the request
-    /// that brought it about (400, 431) or forbade storing it (its cookies, its credentials).
-    fn supersede(&self, status: StatusCode, reason: Unshared) {
-        let about_the_request = matches!(
-            reason,
-            Unshared::Rule(NotStored::Authorization | NotStored::Cookie | NotStored::RequestNoStore)
-        );
-        if rules::status::can_be_provoked(status) || about_the_request {
-            return;
-        }
+    /// What an answer that is not stored, and took so long to come, means for what is, and for those who come next.
+    fn learn(&self, status: StatusCode, reason: Unshared, took: Duration) {
         let key = self.key.view();
-        if let Some(stale) = &self.stale {
-            self.store.remove_entry(&key, stale);
+        let lesson = reason.lesson(status, took, self.wishes.asker);
+        let lasting = match lesson {
+            Lesson::Nothing => return,
+            Lesson::NotShared(lasting) | Lesson::Supersedes(lasting) => lasting,
+        };
+        if let Lesson::Supersedes(_) = lesson {
+            if let Some(stale) = &self.stale {
+                self.store.remove_entry(&key, stale);
+            }
+            self.replaced();
         }
-        self.replaced();
-        self.store.memory.put_unshared(&key, Clock::now() + UNSHARED_FOR);
+        self.store.memory.put_unshared(&key, Clock::now() + lasting);
     }
 
     /// What is needed to keep a 206's content once it is complete; else why it is not kept.
@@ -338,7 +338,7 @@ impl<C: Call> Filler<C> {
         let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
         if let Some(entry) = &shared {
             self.keep(&self.key, entry, Some(stale));
-        } else {
+        } else if self.wishes.asker.speaks_for_all() {
             self.store.remove_entry(&self.key.view(), stale);
             self.replaced();
         }
@@ -441,7 +441,7 @@ impl<C: Call> Filler<C> {
         self.fill.outgrow();
         self.leave_table();
         if total > self.policy.max_body {
-            self.supersede(status, Unshared::TooLarge);
+            self.learn(status, Unshared::TooLarge, Duration::ZERO);
         }
         self.fill.done(None);
     }
@@ -465,10 +465,6 @@ impl<C: Call> Filler<C> {
         self.store.fills.remove(&self.key.view(), &self.fill);
     }
 }
-
-/// How long requests for a key do not wait for one another after an answer that was not for sharing. As soon as one
-/// is, it is stored all the same.
-const UNSHARED_FOR: Duration = Duration::from_mins(1);
 
 /// Statuses that RFC 5861 §4 counts as errors.
 pub(crate) fn is_server_error(status: StatusCode) -> bool {

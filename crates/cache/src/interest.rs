@@ -59,6 +59,10 @@ impl Interest {
         self.0 & AUTHORIZATION != 0
     }
 
+    pub(crate) fn cookie(self) -> bool {
+        self.0 & COOKIE != 0
+    }
+
     pub(crate) fn range(self) -> bool {
         self.0 & RANGE != 0
     }

@@ -169,7 +169,7 @@ fn a_visitor_with_cookies_confirms_what_others_share_but_never_replaces_it() {
 }
 
 #[test]
-fn head_updates_what_is_stored_or_shows_that_it_is_outdated() {
+fn head_updates_what_is_stored_and_unmakes_nothing() {
     story(|| async {
         let origin = Origin::new(CachePolicy::default());
         let head = async |target: &str| origin.spawn(request(Method::HEAD, target, &[])).await.unwrap();
@@ -189,7 +189,7 @@ fn head_updates_what_is_stored_or_shows_that_it_is_outdated() {
         origin.will(Reply::new(200, STALE, "old")).will(Reply::new(200, &[("etag", "\"2\"")], ""));
         origin.get("/other", &[]).await;
         head("/other").await;
-        assert!(!origin.has_stored("/other"));
+        assert!(origin.has_stored("/other"), "stale as it is, it may bridge the origin's next failure");
 
         origin.will(Reply::new(200, STALE, "old")).will(Reply::failing(Kind::Connect));
         origin.get("/dead", &[]).await;
