@@ -21,7 +21,7 @@ mod hostile {
     mod request_contents;
     mod request_heads;
     mod responses;
-    mod signed;
+    pub(crate) mod signed;
     mod two_clients;
     mod two_clients_errors;
     mod two_clients_http2;
@@ -121,6 +121,7 @@ mod coalescing;
 mod running {
     //! The program as a process.
     mod bad_input;
+    mod clock;
     mod drain;
     mod observed;
     mod reload;

@@ -232,6 +232,7 @@ impl<C: Call> Caching<'_, C> {
                     personal,
                     requested_at,
                     received_at: Clock::now(),
+                    skew: Clock::skew(),
                 };
                 let user = if personal { key.view().user_tag() } else { None };
                 let user = user.as_deref();

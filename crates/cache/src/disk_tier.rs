@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use disk::{Disk, Noted, PieceReader};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use message::{Error, Kind, Timestamp};
+use message::{Clock, Error, Kind, Skew, Timestamp};
 
 use crate::entry::{Draft, Entry};
 use crate::form;
@@ -48,7 +48,7 @@ impl DiskTier {
         let entries = disk.journal().take_entries();
         let life = entries.iter().rev().find_map(|entry| read_life(entry)).unwrap_or(0);
         let notes = entries.iter().filter(|entry| read_life(entry).is_none());
-        let notes: Option<Vec<_>> = notes.map(|entry| read_note(entry)).collect();
+        let notes: Option<Vec<_>> = notes.map(|entry| read_note(entry, Clock::skew())).collect();
         let mut retired = 0;
         if notes.is_none() {
             // Purges of another version, which nobody can read: what they were to forget must not come back.
@@ -77,7 +77,7 @@ impl DiskTier {
     pub(crate) async fn find(&self, key: &KeyView<'_>) -> Option<OnDisk> {
         let found = self.disk.find(&key.to_name())?;
         let record = self.disk.read(found).await?;
-        let mut draft = form::read(&record.head)?;
+        let mut draft = form::read(&record.head, Clock::skew())?;
         // Whatever the head says, purges after this one concern it.
         draft.since = draft.since.min(record.sequence);
         Some(OnDisk { draft, content: record.body })
@@ -95,7 +95,12 @@ impl DiskTier {
         if stays && entry.body().len() > REWRITTEN {
             return;
         }
-        self.disk.insert(key.to_name(), form::write(entry), entry.body().clone(), entry.compared());
+        self.disk.insert(
+            key.to_name(),
+            form::write(entry, Clock::skew()),
+            entry.body().clone(),
+            entry.compared(),
+        );
     }
 
     /// Forgets what is stored under the key.
@@ -108,7 +113,7 @@ impl DiskTier {
     pub(crate) fn note(&self, notes: &[Note]) {
         let journal = self.disk.journal();
         // Those behind one that is not kept are not either.
-        let _all = notes.iter().all(|note| journal.append(&write_note(note)) == Noted::Kept);
+        let _all = notes.iter().all(|note| journal.append(&write_note(note, Clock::skew())) == Noted::Kept);
     }
 
     /// What the next start finds of the purges so far.
@@ -142,7 +147,7 @@ impl DiskTier {
                 std::iter::once(Note::Retired(retired)).chain(newer)
             });
             let life = std::iter::once_with(|| write_life(self.life()));
-            journal.rewrite(notes.flatten().map(|note| write_note(&note)).chain(life))
+            journal.rewrite(notes.flatten().map(|note| write_note(&note, Clock::skew())).chain(life))
         };
         let full = match write() {
             Ok(()) => journal.bytes() > journal.capacity() / 4 * 3,
@@ -217,8 +222,8 @@ impl HttpBody for DiskBody {
 
 const VERSION: u8 = 1;
 
-/// A note as an entry of the journal: version, kind, mark, and what is marked.
-fn write_note(note: &Note) -> Vec<u8> {
+/// A note as an entry of the journal: version, kind, mark, and what is marked. When it was, stands there as a date.
+fn write_note(note: &Note, skew: Skew) -> Vec<u8> {
     let place = |place: &Place| match place {
         Place::Host(hash) => (2, *hash),
         Place::Path(hash) => (3, *hash),
@@ -234,17 +239,17 @@ fn write_note(note: &Note) -> Vec<u8> {
         }
         Note::Everything(mark) => {
             out.push(1);
-            push_mark(&mut out, mark);
+            push_mark(&mut out, mark, skew);
         }
         Note::Place(marked, mark) => {
             let (kind, hash) = place(marked);
             out.push(kind);
-            push_mark(&mut out, mark);
+            push_mark(&mut out, mark, skew);
             out.extend(hash.to_le_bytes());
         }
         Note::Prefix(prefix, mark) => {
             out.push(if prefix.authority.is_some() { 7 } else { 8 });
-            push_mark(&mut out, mark);
+            push_mark(&mut out, mark, skew);
             let authority = prefix.authority.as_deref().unwrap_or_default();
             out.extend((authority.len() as u32).to_le_bytes());
             out.extend_from_slice(authority.as_bytes());
@@ -266,25 +271,22 @@ fn read_life(entry: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(life.try_into().ok()?))
 }
 
-fn push_mark(out: &mut Vec<u8>, mark: &Mark) {
-    for number in [mark.hard, mark.soft, mark.soft_at.as_millis(), mark.at.as_millis()] {
+fn push_mark(out: &mut Vec<u8>, mark: &Mark, skew: Skew) {
+    let date = |moment| skew.date_of(moment).as_millis();
+    for number in [mark.hard, mark.soft, date(mark.soft_at), date(mark.at)] {
         out.extend(number.to_le_bytes());
     }
 }
 
-fn read_note(entry: &[u8]) -> Option<Note> {
+fn read_note(entry: &[u8], skew: Skew) -> Option<Note> {
     let ([VERSION, kind], rest) = entry.split_first_chunk::<2>()? else { return None };
     if *kind == 0 {
         return Some(Note::Retired(u64::from_le_bytes(rest.try_into().ok()?)));
     }
     let (numbers, rest) = rest.split_first_chunk::<32>()?;
     let number = |index: usize| u64::from_le_bytes(numbers.as_chunks::<8>().0[index]);
-    let mark = Mark {
-        hard: number(0),
-        soft: number(1),
-        soft_at: Timestamp::from_millis(number(2)),
-        at: Timestamp::from_millis(number(3)),
-    };
+    let moment = |date| skew.moment_of(Timestamp::from_millis(date));
+    let mark = Mark { hard: number(0), soft: number(1), soft_at: moment(number(2)), at: moment(number(3)) };
     if let 7 | 8 = kind {
         let (length, rest) = rest.split_first_chunk()?;
         let (authority, path) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -314,7 +316,7 @@ mod tests {
     #[test]
     fn a_life_comes_back_as_it_was_and_is_no_note() {
         let written = write_life(7 << 40);
-        assert_eq!((read_life(&written), read_note(&written)), (Some(7 << 40), None));
+        assert_eq!((read_life(&written), read_note(&written, Skew::NONE)), (Some(7 << 40), None));
     }
 
     #[test]
@@ -333,9 +335,9 @@ mod tests {
             Note::Prefix(prefix(None), mark),
             Note::Prefix(prefix(Some("a")), mark),
         ] {
-            let written = write_note(&note);
-            assert_eq!(read_note(&written).as_ref(), Some(&note));
-            assert_eq!(read_note(&written[..9]), None, "{note:?}");
+            let written = write_note(&note, Skew::NONE);
+            assert_eq!(read_note(&written, Skew::NONE).as_ref(), Some(&note));
+            assert_eq!(read_note(&written[..9], Skew::NONE), None, "{note:?}");
             assert_eq!(read_life(&written), None, "{note:?}");
         }
     }

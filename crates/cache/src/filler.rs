@@ -13,7 +13,7 @@ use std::time::Duration;
 use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http::{Method, StatusCode};
 use http_body::Body as _;
-use message::{Body, Call, Clock, Error, Kind, Request, Response, Timestamp};
+use message::{Body, Call, Clock, Error, Kind, Request, Response, Skew, Timestamp};
 use plan::CachePolicy;
 use redis_link::Link;
 use rules::{ContentRange, Exchange, NoVarySearch, RequestDirectives, Reuse, Terms};
@@ -70,6 +70,7 @@ struct Answered {
     response: Response,
     requested_at: Timestamp,
     received_at: Timestamp,
+    skew: Skew,
 }
 
 impl<C: Call> Filler<C> {
@@ -175,10 +176,10 @@ impl<C: Call> Filler<C> {
     async fn send(&self, request: Request) -> Result<Answered, Error> {
         let requested_at = Clock::now();
         let mut response = self.call.call(request).await?;
-        let received_at = Clock::now();
+        let (received_at, skew) = (Clock::now(), Clock::skew());
         // RFC 9110 §6.6.1: whoever receives an answer without Date and keeps it adds the moment of receipt.
-        rules::date::append_missing(&mut response.fields, received_at);
-        Ok(Answered { response, requested_at, received_at })
+        rules::date::append_missing(&mut response.fields, skew.date_of(received_at));
+        Ok(Answered { response, requested_at, received_at, skew })
     }
 
     fn may_serve_on_error(&self) -> bool {
@@ -204,6 +205,7 @@ impl<C: Call> Filler<C> {
             personal: self.user.is_some(),
             requested_at: answered.requested_at,
             received_at: answered.received_at,
+            skew: answered.skew,
         };
         if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
             return self.confirmed(stale, &exchange, asked, leader);

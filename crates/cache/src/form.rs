@@ -10,6 +10,7 @@
 use bytes::Bytes;
 use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
+use message::Skew;
 use rules::Terms;
 
 use crate::entry::{Draft, Entry, Variant};
@@ -21,13 +22,13 @@ const HAS_VARIANT: u8 = 1;
 const ENCODABLE: u8 = 2;
 
 /// The answer, without its content and its compressed forms.
-pub(crate) fn write(entry: &Entry) -> Bytes {
+pub(crate) fn write(entry: &Entry, skew: Skew) -> Bytes {
     let mut out = Vec::with_capacity(128 + entry.head().len() + entry.tags().len());
     let flag = |flag: u8, set: bool| if set { flag } else { 0 };
     out.push(VERSION);
     out.push(flag(HAS_VARIANT, entry.variant().is_some()) | flag(ENCODABLE, entry.is_encodable()));
     out.extend(entry.status().as_u16().to_le_bytes());
-    out.extend(entry.terms().to_bytes());
+    out.extend(entry.terms().to_bytes(skew));
     out.extend(entry.compared().to_le_bytes());
     // With what the origin said of the lifetime, so that what clients are told can be made anew.
     push(&mut out, &stored_head::write(entry.status(), &entry.fields(), entry.body().len()));
@@ -41,14 +42,14 @@ pub(crate) fn write(entry: &Entry) -> Bytes {
 }
 
 /// What [`write()`] wrote. `None` for anything else, an older version too.
-pub(crate) fn read(bytes: &[u8]) -> Option<Draft> {
+pub(crate) fn read(bytes: &[u8], skew: Skew) -> Option<Draft> {
     let mut rest = bytes;
     let [version, flags] = *take(&mut rest)?;
     if version != VERSION || flags & !(HAS_VARIANT | ENCODABLE) != 0 {
         return None;
     }
     let status = StatusCode::from_u16(u16::from_le_bytes(*take(&mut rest)?)).ok()?;
-    let terms = Terms::from_bytes(take(&mut rest)?);
+    let terms = Terms::from_bytes(take(&mut rest)?, skew);
     let since = u64::from_le_bytes(*take(&mut rest)?);
     let fields: HeaderMap = stored_head::fields(pull(&mut rest)?);
     let tags = Tags::new(std::str::from_utf8(pull(&mut rest)?).ok()?.into());
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn an_answer_comes_back_as_it_was() {
         let before = entry();
-        let after = Entry::new(read(&write(&before)).unwrap(), before.body().clone());
+        let after = Entry::new(read(&write(&before, Skew::NONE), Skew::NONE).unwrap(), before.body().clone());
         assert_eq!(after.head(), before.head());
         assert_eq!((after.terms(), after.variant()), (before.terms(), before.variant()));
         assert_eq!((after.tags(), after.compared(), after.is_encodable()), ("a\nb", 7, true));
@@ -119,17 +120,17 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_cut_is_none() {
-        let whole = write(&entry());
+        let whole = write(&entry(), Skew::NONE);
         for length in 0..whole.len() {
-            assert!(read(&whole[..length]).is_none(), "{length}");
+            assert!(read(&whole[..length], Skew::NONE).is_none(), "{length}");
         }
-        assert!(read(&[&*whole, b"x"].concat()).is_none());
+        assert!(read(&[&*whole, b"x"].concat(), Skew::NONE).is_none());
     }
 
     proptest! {
         #[test]
         fn no_bytes_do_any_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes);
+            let _ = read(&bytes, Skew::NONE);
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn terms() -> Terms {
         personal: false,
         requested_at: Timestamp::from_secs(1),
         received_at: Timestamp::from_secs(1),
+        skew: message::Skew::NONE,
     };
     Terms::of(&exchange, &Policy::default()).unwrap()
 }

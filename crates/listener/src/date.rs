@@ -23,12 +23,12 @@ thread_local! {
 
 /// Appends the date alone, `Sun, 06 Nov 1994 08:49:37 GMT`: neither the field's name nor a line end.
 pub fn write(out: &mut Vec<u8>) {
-    out.extend_from_slice(&text(Clock::now()));
+    out.extend_from_slice(&text(Clock::date()));
 }
 
 /// The date as a field value.
 pub(crate) fn value() -> HeaderValue {
-    HeaderValue::from_bytes(&text(Clock::now()))
+    HeaderValue::from_bytes(&text(Clock::date()))
         .expect("a date is letters, digits, spaces, commas and colons")
 }
 

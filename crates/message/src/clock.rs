@@ -1,8 +1,14 @@
-//! The one reader of the wall clock. Everything that decides takes a [`Timestamp`] as an argument instead.
+//! The one reader of the clocks. Everything that decides takes a [`Timestamp`] as an argument instead.
+//!
+//! There are two kinds of time. *Moments* are what ages and waits are made of: they go on evenly, a suspended machine's
+//! sleep included, whatever somebody sets the wall clock to. *Dates* are what stands in fields, signatures, logs and
+//! tiers: they are what the wall clock says now. Both are timestamps, so that without a jump they are the same; where one
+//! is compared with the other, a [`Skew`] stands between them.
 
 use std::fmt;
 use std::ops::Add;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -62,26 +68,158 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Tells the time: the wall clock as it was at start, moved on by the monotonic clock, so that ages never jump
-/// when somebody sets the machine's clock.
+/// How far dates are ahead of moments: by how much the wall clock was set since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skew(i64);
+
+impl Skew {
+    /// The wall clock was never set.
+    pub const NONE: Skew = Skew(0);
+
+    /// Where the date is this one at that moment.
+    pub const fn between(moment: Timestamp, date: Timestamp) -> Self {
+        Skew(date.0.wrapping_sub(moment.0).cast_signed())
+    }
+
+    /// The date of a moment.
+    #[must_use]
+    pub const fn date_of(self, moment: Timestamp) -> Timestamp {
+        Timestamp(moment.0.saturating_add_signed(self.0))
+    }
+
+    /// The moment of a date.
+    #[must_use]
+    pub const fn moment_of(self, date: Timestamp) -> Timestamp {
+        Timestamp(date.0.saturating_add_signed(self.0.saturating_neg()))
+    }
+}
+
+/// Tells the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock;
 
-static START: LazyLock<(Instant, u64)> = LazyLock::new(|| {
-    #[allow(clippy::disallowed_methods)] // this is the one reader
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    (Instant::now(), since_epoch.as_millis() as u64)
-});
+static START: LazyLock<(Instant, Reading)> = LazyLock::new(|| (Instant::now(), Reading::take()));
+
+/// Moments begin no earlier (2020), so that there is room before them for what is older than this process, also on a
+/// machine that does not know the date yet when it starts.
+const LEAST: Timestamp = Timestamp::from_secs(1_577_836_800);
+
+/// Milliseconds that the machine has been asleep since the start.
+static ASLEEP: AtomicU64 = AtomicU64::new(0);
 
 impl Clock {
-    /// Now.
+    /// This moment.
     pub fn now() -> Timestamp {
         Self::at(Instant::now())
     }
 
-    /// The timestamp of a moment already read from the monotonic clock; saves a second reading.
+    /// A moment already read from the monotonic clock; saves a second reading.
     pub fn at(instant: Instant) -> Timestamp {
-        let (start, start_millis) = *START;
-        Timestamp(start_millis + instant.saturating_duration_since(start).as_millis() as u64)
+        let (start, reading) = &*START;
+        let awake = instant.saturating_duration_since(*start).as_millis() as u64;
+        Timestamp(reading.date.max(LEAST).0 + awake + ASLEEP.load(Relaxed))
+    }
+
+    /// The date now.
+    pub fn date() -> Timestamp {
+        #[allow(clippy::disallowed_methods)] // this is the one reader
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(since_epoch.as_millis() as u64)
+    }
+
+    /// Between this moment and its date.
+    pub fn skew() -> Skew {
+        Skew::between(Self::now(), Self::date())
+    }
+}
+
+/// All clocks at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The wall clock.
+    pub date: Timestamp,
+    /// How long the machine has run.
+    pub awake: Duration,
+    /// The same, with the time it was suspended.
+    pub passed: Duration,
+}
+
+impl Reading {
+    /// Reads them.
+    pub fn take() -> Self {
+        use rustix::time::{ClockId, Timespec, clock_gettime};
+        let duration = |time: Timespec| Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32);
+        Reading {
+            date: Clock::date(),
+            awake: duration(clock_gettime(ClockId::Monotonic)),
+            passed: duration(clock_gettime(ClockId::Boottime)),
+        }
+    }
+
+    /// How long the machine was suspended between an earlier reading and this one.
+    pub fn asleep_since(&self, earlier: &Reading) -> Duration {
+        let asleep = |reading: &Reading| reading.passed.saturating_sub(reading.awake);
+        asleep(self).saturating_sub(asleep(earlier))
+    }
+
+    /// By how much the wall clock was set between an earlier reading and this one: milliseconds, forward or back.
+    pub fn set_since(&self, earlier: &Reading) -> i64 {
+        let passed = self.passed.saturating_sub(earlier.passed).as_millis() as u64;
+        Skew::between(Timestamp(earlier.date.0.saturating_add(passed)), self.date).0
+    }
+
+    /// Makes moments of now on count what the machine slept. To be called every now and then.
+    pub fn make_known(&self) {
+        ASLEEP.store(self.asleep_since(&START.1).as_millis() as u64, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Reading = Reading {
+        date: Timestamp::from_secs(1_000_000),
+        awake: Duration::from_secs(51),
+        passed: Duration::from_secs(61),
+    };
+
+    fn later(date: u64, awake: u64, passed: u64) -> Reading {
+        Reading {
+            date: START.date + Duration::from_secs(date),
+            awake: START.awake + Duration::from_secs(awake),
+            passed: START.passed + Duration::from_secs(passed),
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_and_a_machine_that_slept_are_told_apart() {
+        for (reading, set, asleep) in [
+            (later(10, 10, 10), 0, 0),
+            (later(3610, 10, 10), 3_600_000, 0),
+            (later(3610, 10, 3610), 0, 3600),
+            (later(10, 10, 3610), -3_600_000, 3600),
+        ] {
+            assert_eq!(reading.set_since(&START), set, "{reading:?}");
+            assert_eq!(reading.asleep_since(&START).as_secs(), asleep, "{reading:?}");
+        }
+        let back = Reading { date: START.date.minus(Duration::from_hours(1)), ..later(0, 0, 0) };
+        assert_eq!(back.set_since(&START), -3_600_000);
+    }
+
+    #[test]
+    fn a_skew_leads_there_and_back() {
+        let (moment, date) = (Timestamp::from_secs(5000), Timestamp::from_secs(1400));
+        for skew in [Skew::between(moment, date), Skew::between(date, moment), Skew::NONE] {
+            assert_eq!(skew.moment_of(skew.date_of(moment)), moment);
+        }
+        assert_eq!(Skew::between(moment, date).date_of(moment), date);
+        assert_eq!(Skew::between(moment, date).date_of(Timestamp::from_secs(1)), Timestamp::default());
+    }
+
+    #[test]
+    fn without_a_jump_moments_are_dates() {
+        let apart = Clock::now().since(Clock::date()) + Clock::date().since(Clock::now());
+        assert!(apart < Duration::from_mins(1), "{apart:?}");
     }
 }

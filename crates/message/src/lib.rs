@@ -14,7 +14,7 @@ mod response;
 
 pub use body::{Body, Duplex, Tunnel};
 pub use call::Call;
-pub use clock::{Clock, Timestamp};
+pub use clock::{Clock, Reading, Skew, Timestamp};
 pub use error::{Error, Kind, Result, Retry, Side};
 pub use fields::Fields;
 pub use interim::{Interim, InterimHead};

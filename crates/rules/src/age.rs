@@ -29,10 +29,10 @@ fn apparent(exchange: &Exchange<'_>) -> Duration {
     let FieldDate::At(date) = FieldDate::of(exchange.response, &DATE) else {
         return Duration::ZERO;
     };
-    if date + SECOND > exchange.requested_at {
+    if date + SECOND > exchange.skew.date_of(exchange.requested_at) {
         return Duration::ZERO;
     }
-    Timestamp::from_secs(exchange.received_at.as_secs()).since(date)
+    Timestamp::from_secs(exchange.skew.date_of(exchange.received_at).as_secs()).since(date)
 }
 
 /// What `Age` says, in seconds. Of a list or of several lines the first member counts, and a field that is not a
@@ -45,7 +45,7 @@ pub(crate) fn stated(response: &HeaderMap) -> u32 {
 #[cfg(test)]
 mod tests {
     use http::{HeaderValue, Method, StatusCode};
-    use message::Fields;
+    use message::{Fields, Skew};
 
     use super::*;
 
@@ -64,8 +64,19 @@ mod tests {
             personal: false,
             requested_at: Timestamp::from_millis(requested_millis),
             received_at: Timestamp::from_millis(received_millis),
+            skew: Skew::NONE,
         };
-        initial(&exchange).as_millis() as u64
+        let age = initial(&exchange);
+        // The same with the clock set by an hour since the start.
+        let hour = Duration::from_hours(1);
+        let moved = Exchange {
+            requested_at: exchange.requested_at + hour,
+            received_at: exchange.received_at + hour,
+            skew: Skew::between(exchange.received_at + hour, exchange.received_at),
+            ..exchange
+        };
+        assert_eq!(initial(&moved), age);
+        age.as_millis() as u64
     }
 
     #[test]

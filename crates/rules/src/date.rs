@@ -44,13 +44,13 @@ pub fn parse(text: &[u8]) -> Option<Timestamp> {
 }
 
 /// Adds the `Date` that an answer lacks: whoever stores or forwards it must (RFC 9110 §6.6.1).
-pub fn append_missing(response: &mut HeaderMap, received_at: Timestamp) {
+pub fn append_missing(response: &mut HeaderMap, received: Timestamp) {
     // 9999-12-31T23:59:59Z: no HTTP date lies behind it, and the formatter would panic.
     const LAST: Timestamp = Timestamp::from_secs(253_402_300_799);
     if response.contains_key(DATE) {
         return;
     }
-    let text = httpdate::fmt_http_date(received_at.min(LAST).to_system_time());
+    let text = httpdate::fmt_http_date(received.min(LAST).to_system_time());
     if let Ok(value) = HeaderValue::try_from(text) {
         response.insert(DATE, value);
     }

@@ -1,7 +1,7 @@
 //! Exchange: one request with the answer it got, as a cache sees them when it thinks of storing.
 
 use http::{HeaderMap, Method, StatusCode};
-use message::{Fields, Timestamp};
+use message::{Fields, Skew, Timestamp};
 
 /// A request and its answer, borrowed.
 #[derive(Clone, Copy, Debug)]
@@ -21,4 +21,6 @@ pub struct Exchange<'a> {
     pub requested_at: Timestamp,
     /// When the answer's head had arrived (`response_time`).
     pub received_at: Timestamp,
+    /// Between these two moments and the dates that the answer's fields are compared with.
+    pub skew: Skew,
 }

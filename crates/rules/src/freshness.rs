@@ -104,5 +104,7 @@ fn guess(exchange: &Exchange<'_>, fraction: f64) -> Option<Duration> {
 
 /// `Date`, or when the answer arrived where there is no usable one (RFC 9110 §6.6.1).
 fn made_at(exchange: &Exchange<'_>) -> message::Timestamp {
-    FieldDate::of(exchange.response, &DATE).at().unwrap_or(exchange.received_at)
+    FieldDate::of(exchange.response, &DATE)
+        .at()
+        .unwrap_or_else(|| exchange.skew.date_of(exchange.received_at))
 }

@@ -25,6 +25,7 @@ use crate::running::Running;
 use crate::sockets::Sockets;
 use crate::sweeping::sweep;
 use crate::tiers;
+use crate::time;
 use crate::watch::Watch;
 use crate::watching;
 
@@ -145,6 +146,7 @@ impl<'a> Control<'a> {
             refused: false,
         };
         control.tie_metrics();
+        spawn_local(time::notice());
         spawn_local(sweep(Arc::clone(&control.shared.store), Arc::clone(&control.swept)));
         if let Some(address) = admin {
             control.start_admin(address, &running).await?;
@@ -153,7 +155,7 @@ impl<'a> Control<'a> {
             announce(&listening);
         }
         control.start_checks(&running);
-        control.shared.metrics.config_loaded(Clock::now(), true);
+        control.shared.metrics.config_loaded(Clock::date(), true);
         control.readiness.set_started();
         Ok(control)
     }
@@ -302,7 +304,7 @@ impl<'a> Control<'a> {
             return;
         }
         let outcome = plan.and_then(|plan| self.replace(plan, &before));
-        self.shared.metrics.config_loaded(Clock::now(), outcome.is_ok());
+        self.shared.metrics.config_loaded(Clock::date(), outcome.is_ok());
         self.refused = outcome.is_err();
         match outcome {
             Ok(()) => tracing::info!("reloaded"),

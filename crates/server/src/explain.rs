@@ -118,7 +118,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     let end = &local.ends[destination.source];
     explanation.destination(destination, end, &local.running.plan);
     if let Some(gate) = &destination.gate {
-        match gate.admit(&request.view(), Clock::now()).map(Box::from) {
+        match gate.admit(&request.view(), Clock::date()).map(Box::from) {
             Ok(target) => {
                 request.target = target;
                 gate.strip_cookie(&mut request.fields);

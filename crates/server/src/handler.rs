@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cache::{Caching, Scratch, Store};
 use http::{Method, StatusCode, Version};
 use listener::Handler;
-use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result, Timestamp};
+use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::StatusForm;
 use redis_link::Link;
 use rules::CacheStatus;
@@ -60,7 +60,7 @@ impl Handler for Core {
         };
         let started = Instant::now();
         let now = Clock::at(started);
-        let admitted = admitted(destination, request, now)?;
+        let admitted = admitted(destination, request)?;
         let look = destination.look(&admitted, policy);
         let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
         let entry = &fresh.entry;
@@ -148,13 +148,9 @@ fn find<'a>(local: &'a Local, request: &Request) -> Result<&'a Destination> {
 }
 
 /// The request behind the gate. Whom that refuses, the longer way tells so.
-fn admitted<'r>(
-    destination: &Destination,
-    request: &RequestView<'r>,
-    now: Timestamp,
-) -> Option<RequestView<'r>> {
+fn admitted<'r>(destination: &Destination, request: &RequestView<'r>) -> Option<RequestView<'r>> {
     let target = match &destination.gate {
-        Some(gate) => gate.admit(request, now).ok()?,
+        Some(gate) => gate.admit(request, Clock::date()).ok()?,
         None => request.target,
     };
     Some(RequestView { target, ..*request })
@@ -163,7 +159,7 @@ fn admitted<'r>(
 /// Takes the signature off, which is nobody's business behind the gate.
 fn admit(destination: &Destination, request: &mut Request) -> Result<()> {
     let Some(gate) = &destination.gate else { return Ok(()) };
-    let target: Box<str> = gate.admit(&request.view(), Clock::now())?.into();
+    let target: Box<str> = gate.admit(&request.view(), Clock::date())?.into();
     request.target = target;
     gate.strip_cookie(&mut request.fields);
     Ok(())
@@ -188,7 +184,7 @@ impl Core {
         let read = local.ends[destination.source].read()?;
         let started = Instant::now();
         let now = Clock::at(started);
-        let admitted = admitted(destination, request, now)?;
+        let admitted = admitted(destination, request)?;
         let fresh = read.fresh(&admitted, now, &mut self.read_scratch.borrow_mut())?;
         fresh.write_head(now, out);
         out.extend_from_slice(b"date: ");

@@ -29,6 +29,7 @@ mod sockets;
 mod steps;
 mod sweeping;
 mod tiers;
+mod time;
 mod watch;
 mod watching;
 

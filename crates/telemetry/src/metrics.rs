@@ -64,7 +64,7 @@ impl Metrics {
             gauges: Gauges::default(),
             purges: Purges::default(),
             errands: Default::default(),
-            started: Clock::now(),
+            started: Clock::date(),
             access_log: AccessLog::new(cores, output),
         })
     }

@@ -60,7 +60,7 @@ impl Recorder {
             core.count_error(error);
         }
         if self.is_logging() {
-            self.log(&Line::of(Clock::now(), exchange));
+            self.log(&Line::of(Clock::date(), exchange));
         }
     }
 
@@ -71,7 +71,7 @@ impl Recorder {
         core.count_status(status);
         core.count_error(error);
         if self.log.get() != plan::AccessLog::Off {
-            self.log(&Line { now: Clock::now(), client, status, error: Some(error), exchange: None });
+            self.log(&Line { now: Clock::date(), client, status, error: Some(error), exchange: None });
         }
     }
 

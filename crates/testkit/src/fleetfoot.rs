@@ -22,22 +22,28 @@ pub struct Fleetfoot {
 impl Fleetfoot {
     /// Starts `fleetfoot run` with this config, and waits until it is ready.
     pub fn start(config: &str) -> Self {
+        Self::start_among(config, &[])
+    }
+
+    /// The same with these variables.
+    pub fn start_among(config: &str, variables: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("fleetfoot.yaml");
         std::fs::write(&file, config).expect("a file in it");
-        let mut fleetfoot = Self::spawn(directory, &["run", &file.to_string_lossy()]);
+        let mut fleetfoot = Self::spawn(directory, &["run", &file.to_string_lossy()], variables);
         fleetfoot.wait_until_ready();
         fleetfoot
     }
 
     /// Starts the program with these arguments, without waiting for anything.
     pub fn start_with(arguments: &[&str]) -> Self {
-        Self::spawn(tempfile::tempdir().expect("a temporary directory"), arguments)
+        Self::spawn(tempfile::tempdir().expect("a temporary directory"), arguments, &[])
     }
 
-    fn spawn(directory: TempDir, arguments: &[&str]) -> Self {
+    fn spawn(directory: TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(program())
             .args(arguments)
+            .envs(variables.iter().copied())
             .current_dir(directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

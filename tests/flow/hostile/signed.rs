@@ -13,7 +13,7 @@ use crate::control_port::port::ask;
 use crate::setup::each;
 
 /// base64url of 16 bytes each.
-const MAIN: &str = "nZtRohdNF9m3cKM24IcK4w==";
+pub(crate) const MAIN: &str = "nZtRohdNF9m3cKM24IcK4w==";
 const OLD: &str = "AAECAwQFBgcICQoLDA0ODw==";
 const NEXT: &str = "Dw4NDAsKCQgHBgUEAwIBAA==";
 
@@ -28,7 +28,7 @@ fn signature(key: &str, text: &str) -> String {
 }
 
 /// The target of `http://example.test` that is signed by this key under this name.
-fn signed_as(target: &str, expires: u64, name: &str, key: &str) -> String {
+pub(crate) fn signed_as(target: &str, expires: u64, name: &str, key: &str) -> String {
     let separator = if target.contains('?') { '&' } else { '?' };
     let text = format!("{target}{separator}Expires={expires}&KeyName={name}");
     let signature = signature(key, &format!("http://example.test{text}"));

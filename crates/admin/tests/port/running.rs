@@ -153,6 +153,7 @@ impl Running {
             personal: false,
             requested_at: Clock::now(),
             received_at: Clock::now(),
+            skew: Clock::skew(),
         };
         let terms = Terms::of(&exchange, &rules::Policy::default()).unwrap();
         let draft = Draft {

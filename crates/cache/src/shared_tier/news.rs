@@ -183,7 +183,7 @@ impl News {
             (positions.generation(), positions.heard())
         };
         // A number that no other life has; the life we know; and what we heard of it.
-        enter.arg(Clock::now().as_millis() << 12 | self.tier.instance & 0xfff);
+        enter.arg(Clock::date().as_millis() << 12 | self.tier.instance & 0xfff);
         enter.arg(known).arg(heard.to_string());
         let reply = self.ask(line, &enter, Duration::ZERO).await?;
         let Entered { generation, floor, is_whole } =

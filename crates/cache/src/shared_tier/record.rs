@@ -15,6 +15,7 @@
 
 use aws_lc_rs::digest::{self, Digest};
 use bytes::Bytes;
+use message::Clock;
 use twox_hash::XxHash3_64;
 
 use super::positions::{Position, Vouched};
@@ -54,7 +55,7 @@ pub(crate) fn write(key: &KeyView<'_>, entry: &Entry, vouched: Vouched, fence: u
         out.extend(number.to_le_bytes());
     }
     out.extend_from_slice(digest(key).as_ref());
-    push(&mut out, &form::write(entry));
+    push(&mut out, &form::write(entry, Clock::skew()));
     out.extend((content.len() as u32).to_le_bytes());
     out.extend_from_slice(stored);
     let checksum = XxHash3_64::oneshot(&out);
@@ -79,7 +80,7 @@ pub(crate) fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<Record
     if take::<KEY_DIGEST>(&mut rest)? != digest(key).as_ref() {
         return None;
     }
-    let draft = form::read(pull(&mut rest)?)?;
+    let draft = form::read(pull(&mut rest)?, Clock::skew())?;
     let length = u32::from_le_bytes(*take(&mut rest)?) as usize;
     if length as u64 > most {
         return None;

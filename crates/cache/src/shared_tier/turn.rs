@@ -154,7 +154,7 @@ impl Sharing<'_> {
             tier: Arc::clone(self.tier),
             key: key.clone(),
             names,
-            fence: fence.unwrap_or_else(|| Clock::now().as_millis() * 1000),
+            fence: fence.unwrap_or_else(|| Clock::date().as_millis() * 1000),
             is_settled: fence.is_none(),
         }
     }

@@ -1,6 +1,6 @@
 //! Stored: terms as bytes, for tiers outside this process.
 
-use message::Timestamp;
+use message::{Skew, Timestamp};
 
 use super::{Rules, Terms};
 
@@ -8,11 +8,12 @@ impl Terms {
     /// Bytes of [`Terms::to_bytes`].
     pub const BYTES: usize = 41;
 
-    /// In a form that does not change: five numbers of 64 bits and one of 8, little-endian.
-    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+    /// In a form that does not change: five numbers of 64 bits and one of 8, little-endian. The moment of receipt stands there
+    /// as the date it is now, since moments mean nothing to another process.
+    pub fn to_bytes(&self, skew: Skew) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let numbers = [
-            self.received_at.as_millis(),
+            skew.date_of(self.received_at).as_millis(),
             self.initial_age,
             self.lifetime,
             self.stale_while_revalidate,
@@ -26,11 +27,11 @@ impl Terms {
     }
 
     /// What [`Terms::to_bytes`] wrote.
-    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+    pub fn from_bytes(bytes: &[u8; Self::BYTES], skew: Skew) -> Self {
         let (numbers, _) = bytes.as_chunks::<8>();
         let number = |index: usize| u64::from_le_bytes(numbers[index]);
         Terms {
-            received_at: Timestamp::from_millis(number(0)),
+            received_at: skew.moment_of(Timestamp::from_millis(number(0))),
             initial_age: number(1),
             lifetime: number(2),
             stale_while_revalidate: number(3),
@@ -54,6 +55,7 @@ mod tests {
             stale_if_error: 5,
             rules: Rules(Rules::NEVER_STALE | Rules::SHARED_WITH_AUTHORIZED),
         };
-        assert_eq!(Terms::from_bytes(&terms.to_bytes()), terms);
+        let skew = Skew::between(Timestamp::from_secs(1), Timestamp::from_secs(3600));
+        assert_eq!(Terms::from_bytes(&terms.to_bytes(skew), skew), terms);
     }
 }

@@ -180,7 +180,7 @@ prop_compose! {
     ) -> (HeaderMap, HeaderMap, Policy, Result<Terms, NotStored>) {
         let exchange = Exchange {
             method: &Method::GET, request: Fields::Map(&request), status, response: &response, personal: false,
-            requested_at, received_at,
+            requested_at, received_at, skew: message::Skew::NONE,
         };
         let terms = Terms::of(&exchange, &policy);
         (request, response, policy, terms)
@@ -212,6 +212,7 @@ fn answer(cache_control: &str, policy: &Policy) -> Result<Terms, NotStored> {
         personal: false,
         requested_at: Timestamp::default(),
         received_at: Timestamp::default(),
+        skew: message::Skew::NONE,
     };
     Terms::of(&exchange, policy)
 }

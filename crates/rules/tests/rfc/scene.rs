@@ -97,6 +97,7 @@ impl Scene {
             personal: self.personal,
             requested_at: NOW,
             received_at: NOW,
+            skew: message::Skew::NONE,
         }
     }
 

@@ -60,6 +60,7 @@ pub(super) async fn ask(
         personal,
         requested_at,
         received_at: Clock::now(),
+        skew: Clock::skew(),
     };
     let terms = Terms::of(&exchange, &policy.rules);
     let lifetime = terms.as_ref().ok().zip(LifetimeFrom::of(&exchange, &policy.rules));

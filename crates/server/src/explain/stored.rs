@@ -3,7 +3,7 @@
 use cache::{Entry, Look};
 use http::Method;
 use http::header::AUTHORIZATION;
-use message::{Fields, Timestamp};
+use message::{Clock, Fields, Timestamp};
 use rules::{Exchange, LifetimeFrom, RequestDirectives, Reuse, Why};
 use serde::Serialize;
 
@@ -68,6 +68,7 @@ fn arithmetic(entry: &Entry, look: &Look<'_>, now: Timestamp) -> String {
         personal: false,
         requested_at: terms.received_at(),
         received_at: terms.received_at(),
+        skew: Clock::skew(),
     };
     let from = LifetimeFrom::of(&exchange, &look.policy.rules).map_or("its policy", LifetimeFrom::word);
     let fresh_for = terms.fresh_for(now);
