@@ -112,6 +112,7 @@ mod shared {
     mod lost_purges;
     mod one_fill;
     mod purges;
+    mod recipe;
     mod topologies;
     mod trouble;
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use plan::{Faults, Reason};
+use plan::{Faults, Hints, Reason};
 use serde::Serialize;
 use server::StartError;
 
@@ -14,6 +14,7 @@ struct Verdict {
     ok: bool,
     sources: usize,
     routes: usize,
+    hints: Hints,
 }
 
 pub(crate) fn check(file: &Path, json: bool) -> ExitCode {
@@ -23,6 +24,9 @@ pub(crate) fn check(file: &Path, json: bool) -> ExitCode {
             if json {
                 output::say_json(&verdict);
             } else {
+                if verdict.hints.iter().next().is_some() {
+                    output::note(&verdict.hints);
+                }
                 let (routes, sources) = (count(verdict.routes, "route"), count(verdict.sources, "source"));
                 output::say(format!("{}: ok, {routes} to {sources}", file.display()));
             }
@@ -42,6 +46,7 @@ fn load(file: &Path) -> Result<Verdict, Faults> {
             + plan.databases.len()
             + plan.modules.len(),
         routes: plan.routes.len(),
+        hints: plan.hints.clone(),
     };
     server::check(plan).map_err(|error| {
         let reason = match error {

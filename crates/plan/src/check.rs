@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::default;
 use crate::disk::disk;
-use crate::fault::{Faults, Place, Reason, Report, quoted};
+use crate::fault::{Faults, Hints, Place, Reason, Report, quoted};
 use crate::listen::{limits, listen};
 use crate::meant::{AccessLog, Plan, ReadFrom};
 use crate::policy::{Policy, policy};
@@ -22,7 +22,10 @@ pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Fault
     let mut report = Report::default();
     let plan = file::read(text, &mut report).and_then(|tree| plan(&tree, folder, &mut report));
     match plan {
-        Some(plan) if report.is_empty() => Ok(plan),
+        Some(mut plan) if report.is_empty() => {
+            plan.hints = report.into_hints(name, text);
+            Ok(plan)
+        }
         _ => Err(report.into_faults(name, text)),
     }
 }
@@ -55,6 +58,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         drain: default::DRAIN,
         location: default::LOCATION.to_owned(),
         disk: None,
+        hints: Hints::default(),
     };
     file.set("memory", &mut plan.memory, report, |node, report| value::size(node, "1KiB", "1024TiB", report));
     file.set("cores", &mut plan.cores, report, |node, report| {

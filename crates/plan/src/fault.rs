@@ -36,13 +36,17 @@ pub struct Fault {
 }
 
 /// Everything that is wrong with one file, in the order of its lines. Never empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     file: String,
     lines: Vec<String>,
     kept: Vec<Fault>,
     more: usize,
 }
+
+/// What a file may say, but hardly anybody means. Empty for most files; shown by `check`, in the way of faults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints(Faults);
 
 /// Why a single value was refused, before it is known where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +88,7 @@ pub(crate) struct Place {
 pub(crate) struct Report {
     faults: Vec<Fault>,
     more: usize,
+    hints: Vec<Fault>,
     secrets: Vec<Place>,
 }
 
@@ -109,6 +114,20 @@ impl Report {
         self.faults.push(Fault { line, column, length, path, cause: cause.into(), remedy: remedy.into() });
     }
 
+    /// Notes what is no fault, and probably not meant.
+    pub(crate) fn hint(
+        &mut self,
+        place: Place,
+        path: String,
+        cause: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let Place { line, column, length } = place;
+        if self.hints.len() < KEPT {
+            self.hints.push(Fault { line, column, length, path, cause: cause.into(), remedy: remedy.into() });
+        }
+    }
+
     /// Whether further faults are only counted; then no work for a good remedy is worth doing.
     pub(crate) fn is_full(&self) -> bool {
         self.faults.len() >= KEPT
@@ -125,17 +144,57 @@ impl Report {
     }
 
     /// The faults found in `text`, which people know as `file`.
-    pub(crate) fn into_faults(mut self, file: &str, text: &str) -> Faults {
-        self.faults.sort_by_key(|fault| (fault.line, fault.column));
-        let mut lines = masked(text);
-        for place in &self.secrets {
-            hide(&mut lines, *place);
+    pub(crate) fn into_faults(self, file: &str, text: &str) -> Faults {
+        Faults::found(file, text, &self.secrets, self.faults, self.more)
+    }
+
+    /// The hints, where there is no fault.
+    pub(crate) fn into_hints(self, file: &str, text: &str) -> Hints {
+        if self.hints.is_empty() {
+            return Hints::default();
         }
-        Faults { file: file.to_owned(), lines, kept: self.faults, more: self.more }
+        Hints(Faults::found(file, text, &self.secrets, self.hints, 0))
+    }
+}
+
+impl Hints {
+    /// By line.
+    pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Hints {
+    type Item = &'a Fault;
+    type IntoIter = std::slice::Iter<'a, Fault>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Hints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|hint| self.0.write_one(f, "hint", hint))
+    }
+}
+
+impl Serialize for Hints {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
     }
 }
 
 impl Faults {
+    fn found(file: &str, text: &str, secrets: &[Place], mut kept: Vec<Fault>, more: usize) -> Self {
+        kept.sort_by_key(|fault| (fault.line, fault.column));
+        let mut lines = masked(text);
+        for place in secrets {
+            hide(&mut lines, *place);
+        }
+        Faults { file: file.to_owned(), lines, kept, more }
+    }
+
     /// A single fault of the file as a whole: it is missing, or cannot be read.
     pub fn of_file(file: &str, reason: Reason) -> Self {
         let mut report = Report::default();
@@ -158,9 +217,9 @@ impl Faults {
         self.kept.len() + self.more
     }
 
-    /// Writes one fault as a compiler would: what, where, the line with a caret, what to do.
-    fn write_fault(&self, f: &mut fmt::Formatter<'_>, fault: &Fault) -> fmt::Result {
-        writeln!(f, "error: {}", Shown(&fault.cause))?;
+    /// Writes one as a compiler would: what, where, the line with a caret, what to do. `kind`: what it begins with.
+    fn write_one(&self, f: &mut fmt::Formatter<'_>, kind: &str, fault: &Fault) -> fmt::Result {
+        writeln!(f, "{kind}: {}", Shown(&fault.cause))?;
         let source = fault.line.checked_sub(1).and_then(|index| self.lines.get(index));
         let gutter = fault.line.max(1).to_string().len();
         match fault.line {
@@ -200,7 +259,7 @@ impl<'a> IntoIterator for &'a Faults {
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for fault in &self.kept {
-            self.write_fault(f, fault)?;
+            self.write_one(f, "error", fault)?;
             writeln!(f)?;
         }
         let noun = if self.count() == 1 { "fault" } else { "faults" };

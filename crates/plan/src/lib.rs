@@ -38,7 +38,7 @@ mod up;
 mod url;
 mod value;
 
-pub use fault::{Fault, Faults, Reason};
+pub use fault::{Fault, Faults, Hints, Reason};
 pub use listen::socket_address;
 pub use load::{compile, load};
 pub use meant::*;

@@ -9,6 +9,8 @@ use std::time::Duration;
 use http::Method;
 use message::Scheme;
 
+use crate::fault::Hints;
+
 mod caching;
 mod compose;
 mod invalidate;
@@ -60,6 +62,8 @@ pub struct Plan {
     pub location: String,
     /// The disk tier, behind the memory.
     pub disk: Option<Disk>,
+    /// What the file says and hardly anybody means.
+    pub hints: Hints,
 }
 
 /// The disk tier.

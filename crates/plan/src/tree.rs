@@ -188,6 +188,16 @@ impl Report {
         self.fault(node.key_place(), node.path(), cause, remedy);
     }
 
+    /// A hint at a key.
+    pub(crate) fn hint_at_key(
+        &mut self,
+        node: Node<'_>,
+        cause: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.hint(node.key_place(), node.path(), cause, remedy);
+    }
+
     /// A fault of a value, from the reason why it was refused.
     pub(crate) fn because(&mut self, node: Node<'_>, reason: Reason) {
         self.at(node, reason.cause, reason.remedy);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Faults, Place, Report};
+use crate::fault::{Faults, Hints, Place, Report};
 use crate::meant::{
     AccessLog, Balance, CachePolicy, HostField, HttpSource, Limits, Listen, Pattern, Plan, Protocol, Route,
     RouteEnd, Segment, Target, Timeouts,
@@ -46,6 +46,7 @@ fn plan(target: Target) -> Plan {
         drain: default::DRAIN,
         location: default::LOCATION.to_owned(),
         disk: None,
+        hints: Hints::default(),
     }
 }
 

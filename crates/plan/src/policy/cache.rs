@@ -6,7 +6,7 @@ use rules::Mode;
 
 use super::{compress, condition, field, key, negative};
 use crate::fault::{Reason, Report, quoted};
-use crate::meant::{BodyKeys, CachePolicy, StatusForm};
+use crate::meant::{BodyKeys, CachePolicy, Condition, StatusForm};
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, template, unit, value};
@@ -64,6 +64,7 @@ pub(super) fn cache(name: &str, node: Node<'_>, report: &mut Report) -> Option<C
     policy.shared = section.get("tier").is_some();
     section.set("coalesce", &mut policy.coalesce, report, value::switch);
     contradictions(&section, &policy, report);
+    hints(&section, &policy, report);
     Some(policy)
 }
 
@@ -103,6 +104,25 @@ fn lifetimes(section: &Section<'_>, policy: &mut CachePolicy, report: &mut Repor
     section.set("early", &mut policy.early, report, |node, report| {
         value::parsed(node, report, |text| or_word(text, "off", part))
     });
+}
+
+/// What is right, and probably not meant.
+fn hints(section: &Section<'_>, policy: &CachePolicy, report: &mut Report) {
+    let names_cookies =
+        policy.skip_for.all().iter().any(|condition| matches!(condition, Condition::Cookie(_)));
+    if let Some(node) = section.get("skip_for")
+        && names_cookies
+        && policy.key.cookies.is_none()
+        && policy.per.is_none()
+        && policy.rules.mode != Mode::Force
+    {
+        report.hint_at_key(
+            node,
+            "`skip_for` names cookies, yet a request with any other cookie (`_ga`, a banner's) shares nothing either",
+            "write `key: { cookies: [] }`: the source then sees no cookie of requests that share, and they do share; \
+             list the cookies that its answers depend on",
+        );
+    }
 }
 
 /// What is right by itself and makes no sense together.

@@ -211,3 +211,31 @@ fn the_disk() {
     let disk = plan.disk.unwrap();
     assert_eq!((disk.folder.to_str(), disk.bytes), (Some("/etc/fleetfoot/./cache"), 10 << 30));
 }
+
+/// What `check` says of a policy with these keys of `cache`, besides that it is good.
+fn hints(keys: &str) -> String {
+    let text = format!(
+        "sources: {{ api: http://a }}\npolicies:\n  p:\n    cache: {{ {keys} }}\nroutes: [{{ match: /**, proxy: api, use: p }}]\n"
+    );
+    compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}")).hints.to_string()
+}
+
+#[test]
+fn cookies_that_are_skipped_for_while_others_keep_everything_unshared_are_hinted_at() {
+    let hint = hints("ttl: 2m, skip_for: [{ cookie: idToken }, { header: Authorization }]");
+    assert!(hint.starts_with("hint: `skip_for` names cookies"), "{hint}");
+    assert!(
+        hint.contains("--> fleetfoot.yaml:4:23\n") && hint.contains("write `key: { cookies: [] }`"),
+        "{hint}"
+    );
+    for said in [
+        "ttl: 2m, skip_for: [{ cookie: idToken }], key: { cookies: [] }",
+        "ttl: 2m, skip_for: [{ cookie: idToken }], key: { cookies: [currency] }",
+        "ttl: 2m, skip_for: [{ header: Authorization }]",
+        "ttl: 2m, mode: force, skip_for: [{ cookie: idToken }]",
+        "ttl: 2m, per: \"${cookie('sid')}\", skip_for: [{ cookie: idToken }]",
+        "ttl: 2m",
+    ] {
+        assert_eq!(hints(said), "", "{said}");
+    }
+}
