@@ -1,11 +1,12 @@
 //! Drafting: an answer from the origin → what of it is stored, and on which terms. Called by fills for new answers, and by
 //! renewals for those that a 304 brought up to date.
 
-use http::header::{HeaderMap, HeaderName};
+use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderName};
 use message::Body;
 use plan::{CachePolicy, StatusForm};
 use response::ClientLifetime;
-use rules::{Exchange, NotStored, ResponseDirectives, Terms};
+use rules::client_lifetime::Audience;
+use rules::{Exchange, NotStored, ResponseDirectives, Terms, Vary};
 
 use crate::entry::{Draft, Variant};
 use crate::keyed_fields::KeyedFields;
@@ -74,7 +75,7 @@ impl Drafting<'_> {
         }
         let personal = self.user.is_some();
         let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });
-        let client_lifetime = client_lifetime(&mut fields, self.policy);
+        let client_lifetime = client_lifetime(&mut fields, variant.as_ref(), self.policy);
         let mut tags = Tags::new(rules::tags::of(exchange.response, &self.policy.tags, self.authority));
         if let Some(user) = self.user {
             tags = tags.and(user);
@@ -106,8 +107,30 @@ impl Drafting<'_> {
 }
 
 /// What clients are told of the lifetime, where the policy has a word in it.
-pub(crate) fn client_lifetime(fields: &mut HeaderMap, policy: &CachePolicy) -> Option<ClientLifetime> {
-    policy.rules.client_ttl.and_then(|most| response::split_lifetime(fields, most))
+pub(crate) fn client_lifetime(
+    fields: &mut HeaderMap,
+    variant: Option<&Variant>,
+    policy: &CachePolicy,
+) -> Option<ClientLifetime> {
+    let most = policy.rules.client_ttl?;
+    let audience = audience(fields, variant, policy);
+    let mut lifetime = response::split_lifetime(fields, most)?;
+    lifetime.give_to(audience);
+    Some(lifetime)
+}
+
+/// Whom an answer is for as a cache in front of us would see it, which knows its URL and its `Vary`.
+pub(crate) fn audience(fields: &HeaderMap, variant: Option<&Variant>, policy: &CachePolicy) -> Audience {
+    let vary = Vary::of(fields);
+    let is_told = |name: &HeaderName| vary.names().contains(name);
+    let key = &policy.key;
+    let is_of_more = policy.per.is_some()
+        || key.by.is_some()
+        || !key.headers.iter().all(is_told)
+        || (key.cookies.as_ref().is_some_and(|names| !names.is_empty()) && !is_told(&COOKIE))
+        || (key.fold_languages.is_some() && !is_told(&ACCEPT_LANGUAGE))
+        || variant.is_some_and(|variant| !variant.names.iter().all(is_told));
+    if is_of_more { Audience::Some } else { Audience::All }
 }
 
 /// Tags are between the origin and us.

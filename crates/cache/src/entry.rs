@@ -10,7 +10,8 @@ use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
 use message::{Fields, Timestamp};
 use response::ClientLifetime;
-use rules::{Encoding, Exchange, Terms};
+use rules::client_lifetime::Audience;
+use rules::{Encoding, Exchange, Terms, Vary};
 
 use crate::encoded::Encoded;
 use crate::keyed_fields::KeyedFields;
@@ -94,8 +95,8 @@ impl Variant {
         (!names.is_empty()).then(|| Variant::of(&names, exchange.request))
     }
 
-    /// The variant an answer is that also repeats these fields of the request.
-    pub(crate) fn also_by(variant: Option<&Variant>, names: Vec<HeaderName>, request: Fields<'_>) -> Self {
+    /// This variant, selected by these fields of the request as well.
+    fn also_by(variant: Option<&Variant>, names: Vec<HeaderName>, request: Fields<'_>) -> Self {
         let mut names = names;
         names.extend(variant.iter().flat_map(|variant| variant.names.iter().cloned()));
         names.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
@@ -113,6 +114,16 @@ impl Variant {
     /// Whether this request asks for the same variant.
     pub fn matches(&self, request: Fields<'_>) -> bool {
         rules::vary::matches(&self.names, &self.selecting, request)
+    }
+}
+
+impl Draft {
+    /// It is for requests alone that are like this one in these fields too, which it does not name itself.
+    pub(crate) fn select_also_by(&mut self, names: Vec<HeaderName>, request: Fields<'_>) {
+        self.variant = Some(Variant::also_by(self.variant.as_ref(), names, request));
+        if let Some(lifetime) = &mut self.client_lifetime {
+            lifetime.give_to(Audience::Some);
+        }
     }
 }
 
@@ -205,6 +216,13 @@ impl Entry {
     /// Which requests it is for; `None`: all.
     pub fn variant(&self) -> Option<&Variant> {
         self.more.as_ref()?.variant.as_ref()
+    }
+
+    /// The fields that select it although it does not name them in `Vary`.
+    pub(crate) fn repeated(&self) -> Vec<HeaderName> {
+        let Some(variant) = self.variant() else { return Vec::new() };
+        let vary = Vary::of(&stored_head::fields(&self.head));
+        variant.names.iter().filter(|name| !vary.names().contains(name)).cloned().collect()
     }
 
     /// Its tags, joined by `\n`.

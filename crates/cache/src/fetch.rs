@@ -10,10 +10,12 @@ use std::time::Instant;
 use http::{HeaderMap, Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
 use plan::CachePolicy;
+use rules::client_lifetime::{self, Audience};
 use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
+use crate::draft::audience;
 use crate::entry::{Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, News, Settled};
 use crate::filler::{Filler, Own};
@@ -298,7 +300,10 @@ impl<C: Call> Caching<'_, C> {
         if age > 0 {
             fields.insert(http::header::AGE, age.into());
         }
-        if let Some(lifetime) = &draft.client_lifetime {
+        if let Some(mut lifetime) = draft.client_lifetime.clone() {
+            if head.fingerprint.is_some() {
+                lifetime.give_to(Audience::Some);
+            }
             lifetime.apply(&mut fields, age, draft.terms.fresh_for(now));
         }
         let body = Body::stream(FollowerBody::new(follower, head.length));
@@ -313,9 +318,15 @@ impl<C: Call> Caching<'_, C> {
         match terms {
             Some(terms) => {
                 let now = Clock::now();
-                rules::client_lifetime::cut(fields, most, terms.age(now), terms.fresh_for(now));
+                let audience = if self.policy.key.reflected {
+                    // Nobody knows yet what of the request it repeats.
+                    Audience::Some
+                } else {
+                    audience(fields, None, self.policy)
+                };
+                client_lifetime::cut(fields, most, terms.age(now), terms.fresh_for(now), audience);
             }
-            None => rules::client_lifetime::cut_passing(fields, most),
+            None => client_lifetime::lower(fields, most),
         }
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
 use crate::duty::Duty;
-use crate::entry::{Draft, Entry, Variant};
+use crate::entry::{Draft, Entry};
 use crate::fetch::Wishes;
 use crate::fill::{ArrivingHead, Fill, Settled};
 use crate::follower::Follower;
@@ -432,8 +432,7 @@ impl<C: Call> Filler<C> {
         let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
         let repeated = self.drafting(asked).repeated(&asked.fields, known, &draft.fields, content);
         if !repeated.is_empty() {
-            let fields = message::Fields::Map(&asked.fields);
-            draft.variant = Some(Variant::also_by(draft.variant.as_ref(), repeated, fields));
+            draft.select_also_by(repeated, message::Fields::Map(&asked.fields));
         }
         draft
     }

@@ -63,7 +63,8 @@ impl<C: Call> Caching<'_, C> {
         if found.draft.variant.as_ref().is_some_and(|variant| !variant.matches(fields)) {
             return Recalled::Nothing;
         }
-        found.draft.client_lifetime = client_lifetime(&mut found.draft.fields, self.policy);
+        found.draft.client_lifetime =
+            client_lifetime(&mut found.draft.fields, found.draft.variant.as_ref(), self.policy);
         if found.content.length() > SHORT && self.streams(ask, &found) {
             return Recalled::Answer(Box::new(streamed(ask, found)));
         }

@@ -39,11 +39,9 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'
                 fields.append(SET_COOKIE, cookie.clone());
             }
             let terms = *shared.as_deref().unwrap_or(stored).terms();
+            // In this form it is this client's alone.
             if let Some(most) = drafting.policy.rules.client_ttl {
-                let (age, fresh_for) = (terms.age(update.received_at), terms.fresh_for(update.received_at));
-                // What is this client's alone is not kept here, so how long it is fresh here says nothing.
-                let fresh_for = if shared.is_some() { fresh_for } else { i64::MAX };
-                rules::client_lifetime::cut(&mut fields, most, age, fresh_for);
+                rules::client_lifetime::lower(&mut fields, most);
             }
             Arc::new(stored.followed_by(Draft { fields, terms, client_lifetime: None, ..stored.draft() }))
         }
@@ -98,7 +96,12 @@ fn next(
     drafting: &Drafting<'_>,
 ) -> Arc<Entry> {
     let whole = Exchange { status: stored.status(), response: fields, ..*update };
-    let draft = drafting.whole(&whole, terms, &stored.body().clone().into());
+    let mut draft = drafting.whole(&whole, terms, &stored.body().clone().into());
+    // What its content was found to repeat, it repeats still.
+    let repeated = stored.repeated();
+    if !repeated.is_empty() {
+        draft.select_also_by(repeated, update.request);
+    }
     // Tags are not among the stored fields: what the update does not repeat still holds.
     let tags = stored.draft().tags.union(&draft.tags);
     let since = draft.since.min(stored.compared());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::{CACHE_CONTROL, EXPIRES};
 use http::{HeaderMap, HeaderValue};
 use rules::ResponseDirectives;
-use rules::client_lifetime::Cut;
+use rules::client_lifetime::{Audience, Cut};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,18 +37,23 @@ pub fn split_lifetime(fields: &mut HeaderMap, most: Duration) -> Option<ClientLi
 }
 
 impl ClientLifetime {
+    /// Whom it is for, where the answer leaves that to us.
+    pub fn give_to(&mut self, audience: Audience) {
+        self.cut.give_to(audience);
+    }
+
     /// Appends the line to a head, for an answer of this age that is fresh here for so many seconds more. No allocation
     /// beyond `out`'s growth.
     pub fn write(&self, age: u32, fresh_for: i64, out: &mut Vec<u8>) {
         out.extend_from_slice(b"cache-control: ");
-        self.write_value(age, fresh_for, out);
+        self.cut.write(age, fresh_for, out);
         out.extend_from_slice(b"\r\n");
     }
 
     /// The same for fields.
     pub fn apply(&self, fields: &mut HeaderMap, age: u32, fresh_for: i64) {
-        let mut value = Vec::with_capacity(self.cut.line.len() + 10);
-        self.write_value(age, fresh_for, &mut value);
+        let mut value = Vec::with_capacity(self.cut.cost() + 32);
+        self.cut.write(age, fresh_for, &mut value);
         let value =
             HeaderValue::from_bytes(&value).expect("members of field values, joined, and a number are one");
         fields.insert(CACHE_CONTROL, value);
@@ -68,12 +73,7 @@ impl ClientLifetime {
     /// Bytes it occupies besides itself, roughly.
     pub fn cost(&self) -> usize {
         let lines = self.directives.iter().chain(&*self.expires);
-        self.cut.line.len() + lines.map(|line| line.len() + size_of::<HeaderValue>()).sum::<usize>()
-    }
-
-    fn write_value(&self, age: u32, fresh_for: i64, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.cut.line);
-        out.extend_from_slice(itoa::Buffer::new().format(self.cut.max_age(age, fresh_for)).as_bytes());
+        self.cut.cost() + lines.map(|line| line.len() + size_of::<HeaderValue>()).sum::<usize>()
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
             lines.extend(expires.map(|value| ("expires", value)));
             let whole = fields(&lines);
             let mut cut = whole.clone();
-            rules::client_lifetime::cut(&mut cut, Duration::from_secs(most), age, fresh_for);
+            rules::client_lifetime::cut(&mut cut, Duration::from_secs(most), age, fresh_for, Audience::All);
             let mut stored = whole.clone();
             let lifetime = split_lifetime(&mut stored, Duration::from_secs(most)).unwrap();
             lifetime.apply(&mut stored, age, fresh_for);

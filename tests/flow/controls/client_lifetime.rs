@@ -252,3 +252,82 @@ fn compressed_forms_tell_the_same() {
         }
     });
 }
+
+/// What a cache in front of us would hand to the next client, and a browser would not have to keep.
+#[test]
+fn what_is_not_for_sharing_is_given_no_lifetime() {
+    each_way(|way| {
+        for (said, fields) in [
+            ("HTTP/1.1 500 Internal Server Error", ""),
+            ("HTTP/1.1 403 Forbidden", ""),
+            ("HTTP/1.1 200 OK\nCache-Control: private", ""),
+            ("HTTP/1.1 200 OK\nSet-Cookie: a=b", ""),
+            ("HTTP/1.1 200 OK\nVary: *", ""),
+            ("HTTP/1.1 200 OK\nContent-Type: text/event-stream", ""),
+            ("HTTP/1.1 200 OK", "Cookie: session=1"),
+            ("HTTP/1.1 200 OK", "Authorization: Bearer a"),
+        ] {
+            let (status_line, said_fields) = said.split_once('\n').unwrap_or((said, ""));
+            let origin = Origin::start();
+            let status_line = status_line.strip_prefix("HTTP/1.1 ").expect("a status line");
+            origin.on("*").reply(status(status_line, said_fields, "x"));
+            let fleetfoot = cached_with(&origin, "ttl: 1h, client_ttl: 1m");
+            let answer = way.get(&fleetfoot, "/", fields);
+            assert!(answer.cache_status().contains("detail="), "not stored: {answer:?}");
+            assert!(
+                !answer.joined("Cache-Control").contains("max-age"),
+                "{said:?} to {fields:?}: {answer:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_confirmation_with_a_cookie_is_given_no_lifetime() {
+    each_way(|way| {
+        let origin = Origin::start();
+        let old = ok("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\nAge: 4000", "x");
+        origin.on("*").replies([old, not_modified("Set-Cookie: a=b")]);
+        let fleetfoot = cached_with(&origin, "ttl: 1h, client_ttl: 1m");
+        way.get(&fleetfoot, "/", "");
+        let own = way.get(&fleetfoot, "/", "");
+        assert_eq!((own.status, own.field("Set-Cookie")), (200, Some("a=b")));
+        assert!(!own.joined("Cache-Control").contains("max-age"), "{own:?}");
+    });
+}
+
+/// Whoever stands in front of us knows the URL and what `Vary` says, and nothing else of our key.
+#[test]
+fn a_lifetime_for_some_alone_is_private() {
+    each_way(|way| {
+        for (key, said, fields, expected) in [
+            ("key: { headers: [X-Tenant] }", "", "X-Tenant: a", true),
+            ("key: { cookies: [currency] }", "", "Cookie: currency=eur", true),
+            ("per: \"${header('X-User')}\"", "", "X-User: ann", true),
+            ("key: { headers: [X-Tenant] }", "Vary: X-Tenant", "X-Tenant: a", false),
+            ("key: { headers: [X-Tenant] }", "Cache-Control: public", "X-Tenant: a", false),
+            ("stale: 1s", "", "", false),
+        ] {
+            let origin = Origin::start();
+            origin.on("*").reply(ok(said, "x"));
+            let fleetfoot = cached_with(&origin, &format!("ttl: 1h, client_ttl: 1m, {key}"));
+            way.get(&fleetfoot, "/", fields);
+            let hit = way.get(&fleetfoot, "/", fields);
+            assert!(hit.is_hit() && (59..=60).contains(&kept_for(&hit)), "{hit:?}");
+            assert_eq!(hit.joined("Cache-Control").contains("private"), expected, "{key}: {hit:?}");
+        }
+    });
+}
+
+#[test]
+fn a_lifetime_of_what_repeats_its_request_is_private() {
+    each_way(|way| {
+        let origin = Origin::start();
+        origin.on("*").reply(ok("", "hello evil-value-1"));
+        let fleetfoot = cached_with(&origin, "ttl: 1h, client_ttl: 1m");
+        for _ in 0..2 {
+            let answer = way.get(&fleetfoot, "/", "X-Anything: evil-value-1");
+            assert!(answer.joined("Cache-Control").contains("private, max-age=60"), "{answer:?}");
+        }
+    });
+}

@@ -150,7 +150,8 @@ impl<'a> Sharing<'a> {
             positions.epoch_of(record.vouched, marks.epoch())?
         };
         record.draft.since = since;
-        record.draft.client_lifetime = client_lifetime(&mut record.draft.fields, self.policy);
+        record.draft.client_lifetime =
+            client_lifetime(&mut record.draft.fields, record.draft.variant.as_ref(), self.policy);
         self.store.standing(key, Arc::new(Entry::new(record.draft, record.content)))
     }
 }

@@ -172,3 +172,18 @@ fn what_repeats_one_clients_field_does_not_push_out_what_all_others_have() {
         assert!(origin.get("/", &[]).await.cache.contains("hit"));
     });
 }
+
+#[test]
+fn what_is_confirmed_is_for_the_same_requests_as_before() {
+    story(|| async {
+        let origin = Origin::new(CachePolicy::default());
+        let stale = &[("cache-control", "max-age=0"), ("etag", "\"1\"")];
+        let fresh = &[("cache-control", "max-age=60"), ("etag", "\"1\"")];
+        origin.will(Reply::new(200, stale, "<p>evil-value-1</p>")).will(Reply::new(304, fresh, ""));
+        for _ in 0..2 {
+            origin.get("/", &[("x-anything", "evil-value-1")]).await;
+        }
+        origin.will(Reply::new(200, fresh, "<p></p>"));
+        assert_eq!(origin.get("/", &[]).await.text(), "<p></p>");
+    });
+}
