@@ -76,6 +76,7 @@ mod controls {
     mod per;
     mod query_keys;
     mod said;
+    mod streams;
     mod ways;
 }
 

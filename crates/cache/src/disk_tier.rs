@@ -86,13 +86,14 @@ impl DiskTier {
     /// Keeps an answer, if it is worth it; if not, what was kept before it goes. `before`: the same content with other
     /// terms, which may be there.
     pub(crate) fn keep(&self, key: &KeyView<'_>, entry: &Entry, before: Option<&Entry>, now: Timestamp) {
-        let until = entry.terms().servable_until();
-        if until < now + WORTH {
+        let terms = entry.terms();
+        if terms.worth_keeping_until() < now + WORTH {
             return self.remove(key);
         }
         // What is there is good for no longer than the new one: the next start asks again, which costs less than a write.
-        let stays = before.is_some_and(|before| before.terms().servable_until() <= until);
-        if stays && entry.body().len() > REWRITTEN {
+        let stays = before.is_some_and(|before| before.terms().servable_until() <= terms.servable_until());
+        let is_for_asking = terms.servable_until() < now + WORTH;
+        if stays && (is_for_asking || entry.body().len() > REWRITTEN) {
             return;
         }
         self.disk.insert(

@@ -16,6 +16,7 @@ pub mod client_lifetime;
 pub mod date;
 pub mod directives;
 pub mod encoding;
+mod endless;
 pub mod etag;
 pub mod exchange;
 mod form;

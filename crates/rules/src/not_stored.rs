@@ -11,6 +11,10 @@ pub enum NotStored {
     NotModified,
     /// A 206: see [`Terms::of_partial`](crate::Terms::of_partial).
     PartialContent,
+    /// A status that is about one client or one moment (RFC 6585).
+    Status,
+    /// A stream of events, which has no end.
+    Endless,
     /// The request says `no-store`.
     RequestNoStore,
     /// `must-understand` on a status we do not know.
@@ -35,11 +39,13 @@ pub enum NotStored {
 
 impl NotStored {
     /// Every reason, for metrics that count by reason.
-    pub const ALL: [NotStored; 14] = [
+    pub const ALL: [NotStored; 16] = [
         NotStored::Method,
         NotStored::Interim,
         NotStored::NotModified,
         NotStored::PartialContent,
+        NotStored::Status,
+        NotStored::Endless,
         NotStored::RequestNoStore,
         NotStored::StatusNotUnderstood,
         NotStored::NoStore,
@@ -59,6 +65,8 @@ impl NotStored {
             NotStored::Interim => "interim",
             NotStored::NotModified => "not-modified",
             NotStored::PartialContent => "partial-content",
+            NotStored::Status => "status",
+            NotStored::Endless => "endless",
             NotStored::RequestNoStore => "request-no-store",
             NotStored::StatusNotUnderstood => "status-not-understood",
             NotStored::NoStore => "no-store",
@@ -79,6 +87,10 @@ impl NotStored {
             NotStored::Interim => "an informational answer is not final (RFC 9111 §3)",
             NotStored::NotModified => "a 304 updates a stored answer and is none itself (RFC 9111 §4.3.4)",
             NotStored::PartialContent => "a 206 is only a part of an answer (RFC 9111 §3.3)",
+            NotStored::Status => {
+                "428, 429, 431 and 511 are about one client or one moment and are never stored (RFC 6585)"
+            }
+            NotStored::Endless => "a stream of events has no end and is for whoever reads it now",
             NotStored::RequestNoStore => "the request says no-store (RFC 9111 §5.2.1.5)",
             NotStored::StatusNotUnderstood => {
                 "the answer says must-understand and its status is not known (RFC 9111 §5.2.2.3)"

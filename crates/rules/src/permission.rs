@@ -5,6 +5,7 @@
 use http::StatusCode;
 use http::header::SET_COOKIE;
 
+use crate::endless::is_endless;
 use crate::{
     Exchange, Mode, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, freshness, status,
 };
@@ -20,7 +21,7 @@ pub(crate) fn check(
     check_shared(exchange, directives, policy)
 }
 
-/// The kind of exchange (RFC 9111 §3, first two points).
+/// The kind of exchange (RFC 9111 §3, first two points), which no policy overrules.
 fn check_kind(exchange: &Exchange<'_>) -> Result<(), NotStored> {
     if exchange.method != http::Method::GET {
         return Err(NotStored::Method);
@@ -30,6 +31,12 @@ fn check_kind(exchange: &Exchange<'_>) -> Result<(), NotStored> {
     }
     if exchange.status == StatusCode::NOT_MODIFIED {
         return Err(NotStored::NotModified);
+    }
+    if status::is_never_stored(exchange.status) {
+        return Err(NotStored::Status);
+    }
+    if is_endless(exchange.response) {
+        return Err(NotStored::Endless);
     }
     Ok(())
 }

@@ -44,8 +44,10 @@ pub struct Policy {
     pub heuristic: Option<f64>,
     /// `stale-while-revalidate` where the answer does not say (RFC 5861 §3).
     pub stale_while_revalidate: Duration,
-    /// `stale-if-error` where the answer does not say (RFC 5861 §4).
-    pub stale_if_error: Duration,
+    /// `stale-if-error` where the answer does not say (RFC 5861 §4). Zero: none, whatever fails and whoever asks. `None`:
+    /// none for error statuses, and [`LONGEST_DISCONNECTED`](crate::terms::LONGEST_DISCONNECTED) where the origin cannot
+    /// be reached (RFC 9111 §4.2.4).
+    pub stale_if_error: Option<Duration>,
     /// Whether request directives (RFC 9111 §5.2.1) are honoured. Here that is `no-store`; for the others whoever
     /// calls [`Terms::reuse`](crate::Terms::reuse) passes `RequestDirectives::default()` where this is false.
     pub client_directives: bool,
@@ -66,7 +68,7 @@ impl Default for Policy {
             cookies_keyed: false,
             heuristic: None,
             stale_while_revalidate: Duration::ZERO,
-            stale_if_error: Duration::ZERO,
+            stale_if_error: None,
             client_directives: true,
             store_set_cookie: false,
             targeted: vec![HeaderName::from_static("cdn-cache-control")],

@@ -22,20 +22,26 @@ pub fn is_understood(status: StatusCode) -> bool {
 /// Whether a lifetime may be chosen for an answer that states none (RFC 9111 §4.2.2): its status is heuristically
 /// cacheable (RFC 9110 §15.1) or the answer is marked `public`.
 ///
-/// Never for one that [`can_be_provoked`], although the RFC would allow it for 405, 414 and 501.
+/// Never for those that attackers provoke most, although the RFC would allow it for 405, 414 and 501.
 pub fn may_get_a_lifetime(status: StatusCode, public: bool) -> bool {
     match status.as_u16() {
-        _ if can_be_provoked(status) => false,
+        400 | 405 | 413 | 414 | 500..=599 => false,
         200 | 203 | 204 | 206 | 300 | 301 | 308 | 404 | 410 => true,
         _ => public,
     }
 }
 
-/// Whether a client can bring this status about with fields or a method that are not part of the key, and so poison
-/// the entry for everybody else: 400, 405, 413, 414, 431 and 5xx. Such answers are stored only when they say so
-/// themselves, and then for [`LONGEST_FAILURE`] at most.
+/// Whether it depends on more than the key, so that one client's request could close a page for everybody: 5xx, and
+/// every 4xx but the three that speak of the URL alone (404, 410, 451). Fields that a client chooses (`Accept`, `Expect`,
+/// `Content-Encoding`, a length, whatever a firewall stumbles over) bring about the others. Such answers are stored only
+/// when they say so themselves, and are then of use for [`LONGEST_FAILURE`] at most, stale windows included.
 pub fn can_be_provoked(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 400 | 405 | 413 | 414 | 431 | 500..=599)
+    !matches!(status.as_u16(), 404 | 410 | 451) && (status.is_client_error() || status.is_server_error())
+}
+
+/// Whether answers of this status must not be stored, whatever they say: 428, 429, 431 and 511 (RFC 6585 §3 to §6).
+pub fn is_never_stored(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 428 | 429 | 431 | 511)
 }
 
 #[cfg(test)]
@@ -51,7 +57,7 @@ mod tests {
         for code in [200, 203, 204, 206, 300, 301, 308, 404, 410] {
             assert!(may_get_a_lifetime(status(code), false), "{code}");
         }
-        for code in [201, 202, 302, 303, 307, 401, 403, 418, 429, 299, 499] {
+        for code in [201, 202, 302, 303, 307, 401, 403, 418, 451, 299, 499] {
             assert!(!may_get_a_lifetime(status(code), false), "{code}");
             assert!(may_get_a_lifetime(status(code), true), "{code}");
         }
@@ -59,8 +65,18 @@ mod tests {
 
     #[test]
     fn poisonable_statuses_never_get_a_lifetime() {
-        for code in [400, 405, 413, 414, 431, 500, 501, 502, 503, 504, 599] {
+        for code in [400, 405, 413, 414, 500, 501, 502, 503, 504, 599] {
             assert!(!may_get_a_lifetime(status(code), true), "{code}");
+        }
+    }
+
+    #[test]
+    fn only_what_speaks_of_the_url_alone_cannot_be_provoked() {
+        for code in (100..400).chain([404, 410, 451]) {
+            assert!(!can_be_provoked(status(code)), "{code}");
+        }
+        for code in [400, 401, 403, 405, 406, 415, 417, 421, 426, 429, 499, 500, 503, 511, 599] {
+            assert!(can_be_provoked(status(code)), "{code}");
         }
     }
 

@@ -14,6 +14,12 @@ use crate::{
     seconds, status,
 };
 
+/// How long after its end an answer may be served because the origin cannot be reached, where nobody says (RFC 9111
+/// §4.2.4 leaves it to us): what is older than a day is not what anybody expects.
+pub const LONGEST_DISCONNECTED: Duration = Duration::from_hours(24);
+/// How long tiers keep an answer that can only be served once the origin has confirmed it.
+pub const LONGEST_UNCONFIRMED: Duration = Duration::from_mins(10);
+
 /// The terms on which a stored answer may be reused. All times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
@@ -40,18 +46,26 @@ impl Rules {
     const SHARED_WITH_AUTHORIZED: u8 = 8;
     /// `stale_if_error` was stated or configured, so it bounds disconnected use as well.
     const ERROR_WINDOW_KNOWN: u8 = 16;
+    /// It has a validator, so that the origin can be asked whether it still holds.
+    const HAS_VALIDATOR: u8 = 32;
 
     fn of(exchange: &Exchange<'_>, directives: &ResponseDirectives, policy: &Policy) -> Self {
         let mut rules = 0;
         let mut set = |rule: u8, holds: bool| rules |= if holds { rule } else { 0 };
         set(Rules::ALWAYS_VALIDATE, directives.always_validate());
-        set(Rules::NEVER_STALE, directives.must_revalidate || directives.proxy_revalidate);
+        set(
+            Rules::NEVER_STALE,
+            directives.must_revalidate
+                || directives.proxy_revalidate
+                || status::can_be_provoked(exchange.status),
+        );
         set(Rules::STALE_AS_STATED, directives.s_maxage.is_some());
         set(Rules::SHARED_WITH_AUTHORIZED, exchange.personal || permission::allows_authorized(directives));
         set(
             Rules::ERROR_WINDOW_KNOWN,
-            directives.stale_if_error.is_some() || !policy.stale_if_error.is_zero(),
+            directives.stale_if_error.is_some() || policy.stale_if_error.is_some(),
         );
+        set(Rules::HAS_VALIDATOR, etag::has_validator(exchange.response));
         Rules(rules)
     }
 
@@ -150,19 +164,19 @@ impl Terms {
             }
             None => return Err(NotStored::NoLifetime),
         };
+        let open = |stated, configured| {
+            // What a client may have brought about ends when its minute is over.
+            if status::can_be_provoked(exchange.status) { 0 } else { window(&heeded, stated, configured) }
+        };
         let terms = Terms {
             received_at: exchange.received_at,
             initial_age: seconds::millis(age::initial(exchange)),
             lifetime: seconds::millis(lifetime),
-            stale_while_revalidate: window(
-                &heeded,
-                heeded.stale_while_revalidate,
-                policy.stale_while_revalidate,
-            ),
-            stale_if_error: window(&heeded, heeded.stale_if_error, policy.stale_if_error),
+            stale_while_revalidate: open(heeded.stale_while_revalidate, Some(policy.stale_while_revalidate)),
+            stale_if_error: open(heeded.stale_if_error, policy.stale_if_error),
             rules: Rules::of(exchange, &heeded, policy),
         };
-        if terms.can_be_reused() || etag::has_validator(exchange.response) {
+        if terms.can_be_reused() || terms.rules.has(Rules::HAS_VALIDATOR) {
             Ok(terms)
         } else {
             Err(NotStored::NothingToReuse)
@@ -264,8 +278,10 @@ impl Terms {
         if self.rules.forbids_windows() || self.refused_by(request, now).is_some() {
             return false;
         }
+        // A window that is known to be none is none for those as well who would wait for nothing.
+        let is_open = !self.rules.has(Rules::ERROR_WINDOW_KNOWN) || self.stale_if_error > 0;
         let window = match request.stale_if_error {
-            Some(seconds) if !self.rules.forbids_unstated_staleness() => u64::from(seconds) * 1000,
+            Some(seconds) if is_open && !self.rules.forbids_unstated_staleness() => u64::from(seconds) * 1000,
             _ => self.stale_if_error,
         };
         self.staleness(now).is_none_or(|staleness| staleness < window)
@@ -275,7 +291,7 @@ impl Terms {
     /// `must-revalidate`, `proxy-revalidate`, `s-maxage` or `no-cache` forbid it, nor against the client's word.
     ///
     /// Where `stale-if-error` is known it bounds this too: it says what the origin thinks is bearable, and a broken
-    /// connection is an error (RFC 5861 §4).
+    /// connection is an error (RFC 5861 §4). Otherwise [`LONGEST_DISCONNECTED`] does.
     pub fn may_serve_disconnected(&self, request: &RequestDirectives, now: Timestamp) -> bool {
         if self.may_serve_on_error(request, now) {
             return true;
@@ -284,10 +300,18 @@ impl Terms {
             && !self.rules.has(Rules::ERROR_WINDOW_KNOWN)
             && request.stale_if_error.is_none()
             && self.refused_by(request, now).is_none()
+            && self.staleness(now).is_none_or(|staleness| staleness < seconds::millis(LONGEST_DISCONNECTED))
     }
 
-    /// Until when it may be served without the origin's word: fresh, or in a stale window. What a tier that costs
-    /// something should keep it for.
+    /// Until when a tier that costs something should keep it: as long as it may be served without the origin's word, and
+    /// [`LONGEST_UNCONFIRMED`] longer where the origin can be asked whether it still holds, which spares the content.
+    pub fn worth_keeping_until(&self) -> Timestamp {
+        let unconfirmed =
+            if self.rules.has(Rules::HAS_VALIDATOR) { LONGEST_UNCONFIRMED } else { Duration::ZERO };
+        self.servable_until() + unconfirmed
+    }
+
+    /// Until when it may be served without the origin's word: fresh, or in a stale window.
     pub fn servable_until(&self) -> Timestamp {
         let stale = Duration::from_millis(self.stale_while_revalidate.max(self.stale_if_error));
         let fresh = Duration::from_millis(self.lifetime.saturating_sub(self.initial_age));
@@ -337,13 +361,13 @@ impl Terms {
 /// successfully validated" (RFC 9111 §5.2.2.2, §5.2.2.4), and RFC 5861 only speaks of what "may" be served.
 /// `s-maxage` alone carries the sense of `proxy-revalidate` (§5.2.2.10), which an origin that adds a window to the same
 /// answer has plainly not meant; but a window that only the operator opened does not overrule the origin.
-fn window(directives: &ResponseDirectives, stated: Option<u32>, configured: Duration) -> u64 {
+fn window(directives: &ResponseDirectives, stated: Option<u32>, configured: Option<Duration>) -> u64 {
     if directives.must_revalidate || directives.proxy_revalidate || directives.always_validate() {
         return 0;
     }
     match stated {
         Some(seconds) => u64::from(seconds) * 1000,
         None if directives.s_maxage.is_some() => 0,
-        None => seconds::millis(configured),
+        None => configured.map_or(0, seconds::millis),
     }
 }

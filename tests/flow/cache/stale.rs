@@ -154,3 +154,28 @@ fn stale_is_said() {
     };
     assert!(!fresh.contains("ttl=-"), "{fresh:?}");
 }
+
+#[test]
+fn none_means_none_also_when_the_origin_is_gone() {
+    for fields in ["", "Cache-Control: stale-if-error=600"] {
+        let (origin, fleetfoot) = stored("ttl: origin, if_error: 0s", "");
+        origin.on("GET /").reply(Script::new().close());
+        assert_eq!(fleetfoot.get_with("/", fields).status, 502, "it breaks off");
+        origin.stop();
+        assert_eq!(fleetfoot.get_with("/", fields).status, 502, "it is gone");
+    }
+}
+
+#[test]
+fn unset_means_a_day_at_most_when_the_origin_is_gone() {
+    for (age, status) in [(90 + 86_300, 200), (90 + 86_500, 502)] {
+        let origin = Origin::start();
+        origin
+            .on("GET /")
+            .reply(ok(&format!("Cache-Control: max-age=90\nAge: {age}\nETag: \"one\""), "stale"));
+        let fleetfoot = cached(&origin);
+        fleetfoot.get("/");
+        origin.stop();
+        assert_eq!(fleetfoot.get("/").status, status, "of age {age}");
+    }
+}

@@ -67,3 +67,52 @@ fn our_own_errors_are_never_stored() {
     assert_eq!((failed.status, failed.field("Cache-Control")), (502, Some("no-store")));
     assert_eq!(fleetfoot.get("/").text(), "well");
 }
+
+#[test]
+fn what_is_about_one_client_or_one_moment_is_never_stored() {
+    let rows = [
+        "428 Precondition Required",
+        "429 Too Many Requests",
+        "431 Request Header Fields Too Large",
+        "511 Network Authentication Required",
+    ];
+    for cache in ["ttl: 60s", "mode: force, ttl: 60s"] {
+        let origin = Origin::start();
+        let fleetfoot = cached_with(&origin, cache);
+        each(rows.map(|row| (row, row)), |_, error| {
+            let target = format!("/{}", &error[..3]);
+            origin
+                .on(&target)
+                .replies([status(error, "Cache-Control: public, max-age=600", "theirs"), ok("", "well")]);
+            assert!(fleetfoot.get(&target).cache_status().contains("detail=status"));
+            assert_eq!(fleetfoot.get(&target).text(), "well");
+        });
+    }
+}
+
+#[test]
+fn what_a_client_can_bring_about_is_kept_for_a_minute_whatever_it_states() {
+    let rows = [
+        "403 Forbidden",
+        "406 Not Acceptable",
+        "415 Unsupported Media Type",
+        "417 Expectation Failed",
+        "500 Oh",
+    ];
+    let origin = Origin::start();
+    let fleetfoot = cached_with(&origin, "ttl: 60s, stale: 1h, if_error: 1h");
+    each(rows.map(|row| (row, row)), |_, error| {
+        let target = format!("/{}", &error[..3]);
+        let stated = "Cache-Control: max-age=6000, stale-while-revalidate=6000, stale-if-error=6000";
+        origin.on(&target).reply(status(error, stated, "provoked"));
+        fleetfoot.get_with(&target, "X-Evil: 1");
+        let hit = fleetfoot.get(&target);
+        assert!(hit.is_hit() && hit.ttl().is_some_and(|ttl| ttl <= 60), "{hit:?}");
+        // And when the minute is over, no window keeps it in use.
+        let old = format!("/old{target}");
+        let over = status(error, &format!("{stated}\nAge: 61"), "provoked");
+        origin.on(&old).replies([over, ok("", "well")]);
+        assert_eq!(fleetfoot.get_with(&old, "X-Evil: 1").text(), "provoked");
+        assert_eq!(fleetfoot.get(&old).text(), "well");
+    });
+}

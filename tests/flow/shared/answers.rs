@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::{Origin, RedisServer, SlowLink, ok};
+use testkit::{Origin, RedisServer, SlowLink, not_modified, ok};
 
 use super::instances::{config, counting, joined, two, until_it_hears, until_written};
 use crate::setup::each;
@@ -251,4 +251,19 @@ fn an_instance_that_starts_later_finds_it_all() {
         assert!(late.get(&format!("/{number}")).is_hit());
     }
     assert_eq!(origin.requests().len(), 5);
+}
+
+#[test]
+fn what_the_origin_can_confirm_is_kept_for_asking() {
+    let origin = Origin::start();
+    origin.on("/").replies([
+        ok("Cache-Control: no-cache\nETag: \"one\"", "kept"),
+        not_modified("Cache-Control: no-cache\nETag: \"one\""),
+    ]);
+    let (_redis, mut one, other) = two(&origin, "");
+    one.get("/");
+    until_written(&mut one, 1);
+    let answer = other.get("/");
+    assert_eq!((answer.status, answer.text().as_str()), (200, "kept"));
+    assert!(answer.cache_status().contains("fwd-status=304"), "{answer:?}");
 }

@@ -71,7 +71,7 @@ async fn write(
     vouched: Vouched,
     fence: u64,
 ) -> bool {
-    let left = entry.terms().servable_until().since(Clock::now());
+    let left = entry.terms().worth_keeping_until().since(Clock::now());
     if left < WORTH || !tier.redis.is_up() {
         release(link, names, fence, false).await;
         return false;

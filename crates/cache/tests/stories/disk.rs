@@ -132,6 +132,26 @@ fn an_answer_that_is_soon_useless_is_not_written() {
 }
 
 #[test]
+fn what_the_origin_can_confirm_is_kept_for_asking() {
+    story(|| async {
+        let folder = tempfile::tempdir().unwrap();
+        let (origin, disk) = start(folder.path());
+        let soon_stale = &[("cache-control", "no-cache"), ("etag", "\"1\"")];
+        origin.will(Reply::new(200, soon_stale, "kept")).will(Reply::new(304, soon_stale, ""));
+        origin.get("/", &[]).await;
+        origin.get("/", &[]).await;
+        assert!(disk.settle(LONG));
+        assert_eq!(disk.figures().writes, 1, "a confirmation costs no write");
+        end(origin, disk);
+        let (origin, _disk) = start(folder.path());
+        origin.will(Reply::new(304, soon_stale, ""));
+        let told = origin.get("/", &[]).await;
+        assert_eq!(told.text(), "kept");
+        assert!(told.cache.contains("fwd-status=304"), "{}", told.cache);
+    });
+}
+
+#[test]
 fn a_newer_answer_that_is_not_worth_a_write_drives_out_the_older() {
     story(|| async {
         for newer in [

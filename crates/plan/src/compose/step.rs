@@ -218,7 +218,7 @@ fn keep_for_errors(step: &mut Step, section: &Section<'_>, report: &mut Report) 
             ..CachePolicy::default()
         },
     };
-    policy.rules.stale_if_error = policy.rules.stale_if_error.max(default::STEP_STALE);
+    policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
     step.cache = Some(Arc::new(policy));
 }
 

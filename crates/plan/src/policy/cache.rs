@@ -97,7 +97,9 @@ fn lifetimes(section: &Section<'_>, policy: &mut CachePolicy, report: &mut Repor
         value::parsed(node, report, |text| or_word(text, "off", unit::fraction))
     });
     section.set("stale", &mut rules.stale_while_revalidate, report, value::duration);
-    section.set("if_error", &mut rules.stale_if_error, report, value::duration);
+    section.set("if_error", &mut rules.stale_if_error, report, |node, report| {
+        value::duration(node, report).map(Some)
+    });
     section.set("jitter", &mut policy.jitter, report, |node, report| {
         value::parsed(node, report, |text| or_word(text, "off", part))
     });

@@ -62,6 +62,9 @@ fn status(text: &str) -> Result<StatusCode, Reason> {
     let wrong = |cause: &str, remedy: &str| Err(Reason::new(format!("{} {cause}", quoted(text)), remedy));
     let code = unit::number(text).filter(|_| text.len() == 3).and_then(|code| u16::try_from(code).ok());
     match code {
+        Some(428 | 429 | 431 | 511) => {
+            wrong("is never stored: it is about one client or one moment (RFC 6585)", "take it out")
+        }
         Some(code @ (200 | 203 | 204 | 300..=303 | 305..=599)) => match StatusCode::from_u16(code) {
             Ok(status) => Ok(status),
             Err(_) => wrong("is not a status", "write three digits, like `404`"),

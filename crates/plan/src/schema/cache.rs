@@ -32,7 +32,8 @@ pub(crate) static CACHE: Section = Section {
             "The default, not the law: `Cache-Control` or `Expires` of an answer go before it (but see `mode: force`), and \
              so does `negative` for its statuses. A few seconds are enough to turn a crowd into one request. It is given \
              only to statuses that may be cached without asking (200, 203, 204, 300, 301, 308, 404, 410), never to errors \
-             that a client can bring about. Cloud CDN: `defaultTtl`; Varnish: `default_ttl`; nginx: `proxy_cache_valid`.",
+             that a client can bring about, and never to streams of events (`text/event-stream`), which are not stored at \
+             all. Cloud CDN: `defaultTtl`; Varnish: `default_ttl`; nginx: `proxy_cache_valid`.",
             "ttl: 5s",
         ),
         word("max_ttl", "duration or `off`", Some("off"), "No answer is fresh for longer than this, whatever it says.").told(
@@ -43,8 +44,12 @@ pub(crate) static CACHE: Section = Section {
         ),
         word("client_ttl", "duration or `off`", Some("off"), "How long clients are told an answer is fresh, at most.").told(
             "Browsers keep what they were told, and no purge reaches them. With this, `max-age` is cut on the way out, so \
-             that they come back soon and find the cache, where a purge has worked. Answers that clients may not keep stay \
-             as they are, and so does what goes past the cache (`bypass`, `skip_for`). At most `max_ttl`. Cloud CDN: `clientTtl`; nginx: `expires`.",
+             that they come back soon and find the cache, where a purge has worked. A stored answer that states no lifetime \
+             is given this one: as `private` where it is not for all who ask for its URL (`per`, `key.headers` and the \
+             like without `Vary`, what repeats a field of its request, and each answer on its first way through, before it \
+             was looked through). An answer that is not stored is never given one: what it states is lowered. Answers that \
+             clients may not keep stay as they are, and so does what goes past the cache (`bypass`, `skip_for`). At most \
+             `max_ttl`. Cloud CDN: `clientTtl`; nginx: `expires`.",
             "ttl: 1h\nclient_ttl: 1m",
         ),
         word("negative", "status → duration, or `true`", Some("false"), "Lifetimes by status, where the answer states none.")
@@ -53,8 +58,9 @@ pub(crate) static CACHE: Section = Section {
                  usual: 300, 301 and 308 for 10 minutes; 404, 410 and 451 for 2 minutes; 405, 421 and 501 for 1 minute. \
                  With 200, 203, 204 and 206, which have `ttl`, and 302 and 307, which are temporary and stored only where \
                  they say so, these are the fifteen statuses that Cloud CDN caches. A mapping names its own, 200, 203, 204 or any from 300 to 599 apart from \
-                 304. What a client can bring about by a strange request (400, 405, 413, 414, 431, 5xx) is kept for at most \
-                 a minute, or one such request would close a page for everybody. Cloud CDN: `negativeCachingPolicy`; nginx: \
+                 304. What a client can bring about by a strange request (5xx, and any 4xx but 404, 410 and 451) is of use for \
+                 a minute at most, whatever it states and `stale` and `if_error` included, or one such request would close \
+                 a page for everybody. 428, 429, 431 and 511 are never stored (RFC 6585). Cloud CDN: `negativeCachingPolicy`; nginx: \
                  `proxy_cache_valid 404 10s`.",
                 "negative: { 404: 10s, 410: 1m, 301: 1h }",
             ),
@@ -100,13 +106,15 @@ pub(crate) static CACHE: Section = Section {
         word(
             "if_error",
             "duration",
-            Some("0s"),
+            None,
             "How long a stale answer may be served when the source fails (`stale-if-error`).",
         )
         .told(
             "Where the source cannot be reached, takes too long, or answers 500, 502, 503 or 504, the old answer goes out \
              instead. It asks each time: nothing is hidden once the source works again, and what was purged is not \
-             brought back. Varnish: `beresp.grace` with a health check; nginx: `proxy_cache_use_stale error timeout \
+             brought back. `0s`: none, whatever fails, also for clients that would wait for it. Not written: none where the \
+             source answers with an error, and a day at most where it cannot be reached, which RFC 9111 §4.2.4 allows. What \
+             the answer says itself (`stale-if-error`, `must-revalidate`, `s-maxage`) goes first. Varnish: `beresp.grace` with a health check; nginx: `proxy_cache_use_stale error timeout \
              http_500`.",
             "ttl: 1m\nif_error: 1h",
         ),
@@ -199,7 +207,8 @@ pub(crate) static CACHE: Section = Section {
         ),
         word("tier", "name of a source at a Redis", None, "Answers are shared with other instances through it.").told(
             "A tier behind the memory of each instance: what one has fetched the others find there, one of them asks the \
-             origin for what all miss, and a purge at one is a purge at all, within a tenth of a second. It is asked on a \
+             origin for what all miss, and a purge at one is a purge at all, within a tenth of a second. What can still be confirmed by the origin (it has an \
+             `ETag` or `Last-Modified`) is kept there for 10 minutes after its end. It is asked on a \
              miss only, once, and written to behind the request's back. When Redis is slow or gone, answers come from \
              memory and origin as without it; nothing fails, and nothing needs to be restarted. It does not make hits \
              faster: those come from memory anyway. All instances of a deployment need the same configuration. What of it \

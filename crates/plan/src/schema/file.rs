@@ -12,7 +12,9 @@ pub(crate) static FILE: Section = Section {
         word("memory", "size", Some("256MiB"), "Bytes the cache may hold: keys, heads and bodies counted."),
         word("disk", "section", None, "A second tier behind the memory, which survives a restart.").told(
             "What no longer fits into the memory, and what should survive a restart, is kept in files of this folder. \
-             Each is checked when it is read: what a crash tore is never served, only fetched anew. Use it where the \
+             Each is checked when it is read: what a crash tore is never served, only fetched anew. What is of use for less than 10 seconds is not written, \
+             unless the origin can still confirm it (`ETag`, `Last-Modified`): that is kept for 10 minutes at least, room \
+             permitting. Use it where the \
              origin would not stand a cold cache, or where more is worth keeping than fits into memory. It is not \
              shared between machines, it does not make hits faster, and two fleetfoots must not share a folder. \
              Without it nothing is written anywhere; nginx calls it `proxy_cache_path`, Varnish a `file` storage.",

@@ -131,7 +131,7 @@ routes:
     assert_eq!(live.name, "live");
     assert_eq!(live.rules.default_ttl, Some(Duration::from_secs(5)));
     assert_eq!(live.rules.heuristic, Some(0.1));
-    assert_eq!(live.rules.stale_if_error, Duration::from_hours(1));
+    assert_eq!(live.rules.stale_if_error, Some(Duration::from_hours(1)));
     assert!(!live.rules.client_directives && live.rules.store_set_cookie && !live.coalesce);
     assert_eq!((live.max_body, live.max_variants), (1 << 20, 3));
     assert_eq!(live.rules.targeted.len(), 2);

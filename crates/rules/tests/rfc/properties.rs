@@ -150,7 +150,7 @@ fn policy() -> impl Strategy<Value = Policy> {
                     default_ttl,
                     heuristic,
                     stale_while_revalidate: while_revalidate,
-                    stale_if_error: if_error,
+                    stale_if_error: Some(if_error),
                     client_directives,
                     store_set_cookie,
                     ..Policy::default()

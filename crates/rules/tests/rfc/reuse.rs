@@ -1,5 +1,6 @@
 //! Reusing: RFC 9111 §4, §5.2.1, and what an answer's own directives demand.
 
+use rules::terms::LONGEST_UNCONFIRMED;
 use rules::{RequestDirectives, Reuse, Why};
 
 use crate::scene::{DATE, HOUR_EARLIER, after, answer, asks, cache_control, fields, plain};
@@ -164,6 +165,16 @@ fn servable_until_covers_freshness_and_windows() {
     ] {
         let terms = answer(&[("cache-control", value), ("age", age), ("date", DATE)]).stored();
         assert_eq!(terms.servable_until(), after(expected), "{value}");
+        assert_eq!(terms.worth_keeping_until(), after(expected), "{value}");
+    }
+}
+
+#[test]
+fn what_can_be_confirmed_is_worth_keeping_for_longer() {
+    for validator in [("etag", "\"a\""), ("last-modified", DATE)] {
+        let terms = answer(&[("cache-control", "max-age=60"), ("date", DATE), validator]).stored();
+        assert_eq!(terms.servable_until(), after(60));
+        assert_eq!(terms.worth_keeping_until(), after(60 + LONGEST_UNCONFIRMED.as_secs()));
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use rules::terms::LONGEST_DISCONNECTED;
 use rules::{Policy, Reuse, Why};
 
 use crate::scene::{after, answer, asks, cache_control, plain};
 
 fn with_windows() -> Policy {
     let minute = Duration::from_mins(1);
-    Policy { stale_while_revalidate: minute, stale_if_error: minute, ..Policy::default() }
+    Policy { stale_while_revalidate: minute, stale_if_error: Some(minute), ..Policy::default() }
 }
 
 #[test]
@@ -19,7 +20,26 @@ fn rfc9111_4_2_4_stale_must_not_be_served_unless_allowed() {
 
 #[test]
 fn rfc9111_4_2_4_stale_may_be_served_while_disconnected() {
-    assert!(cache_control("max-age=60").stored().may_serve_disconnected(&plain(), after(3600)));
+    let terms = cache_control("max-age=60").stored();
+    assert!(terms.may_serve_disconnected(&plain(), after(3600)));
+    let day = LONGEST_DISCONNECTED.as_secs();
+    assert!(
+        terms.may_serve_disconnected(&plain(), after(60 + day - 1)),
+        "within the bound that is ours to set"
+    );
+    assert!(!terms.may_serve_disconnected(&plain(), after(60 + day)));
+}
+
+#[test]
+fn a_window_of_none_is_none_whatever_fails_and_whoever_asks() {
+    let none = Policy { stale_if_error: Some(Duration::ZERO), ..Policy::default() };
+    for scene in [cache_control("max-age=60").policy(none), cache_control("max-age=60, stale-if-error=0")] {
+        let terms = scene.stored();
+        for asked in [plain(), asks("stale-if-error=600"), asks("max-stale=600")] {
+            assert!(!terms.may_serve_on_error(&asked, after(61)), "{asked:?}");
+            assert!(!terms.may_serve_disconnected(&asked, after(61)), "{asked:?}");
+        }
+    }
 }
 
 #[test]

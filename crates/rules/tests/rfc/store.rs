@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use http::Method;
-use rules::{LifetimeFrom, NotStored, Policy, Terms};
+use rules::{LifetimeFrom, Mode, NotStored, Policy, Reuse, Terms, Why};
 
-use crate::scene::{DATE, HOUR_EARLIER, MINUTE_LATER, answer, cache_control};
+use crate::scene::{DATE, HOUR_EARLIER, MINUTE_LATER, after, answer, asks, cache_control};
 
 fn with_default(seconds: u64) -> Policy {
     Policy { default_ttl: Some(Duration::from_secs(seconds)), ..Policy::default() }
@@ -43,20 +43,66 @@ fn rfc9111_3_parts_and_304_must_be_understood() {
 
 #[test]
 fn rfc9111_3_explicit_freshness_makes_any_final_status_storable() {
-    for code in [200, 201, 299, 302, 307, 401, 403, 418, 429, 499, 799, 999] {
+    for code in [200, 201, 299, 302, 307, 404, 410, 451, 799, 999] {
         assert_eq!(cache_control("max-age=600").status(code).lifetime(), Ok(600), "{code}");
     }
 }
 
 #[test]
 fn provoked_failures_are_stored_for_a_minute_at_most() {
-    for code in [400, 405, 413, 414, 431, 500, 501, 503, 599] {
+    for code in [400, 401, 403, 405, 406, 413, 414, 415, 417, 421, 426, 499, 500, 501, 503, 599] {
         assert_eq!(cache_control("max-age=600").status(code).lifetime(), Ok(60), "{code}");
         assert_eq!(cache_control("max-age=6").status(code).lifetime(), Ok(6), "{code}");
+    }
+    for code in [400, 405, 413, 414, 500, 501, 503, 599] {
         assert_eq!(
             cache_control("public").status(code).policy(with_default(5)).lifetime(),
             Err(NotStored::NoLifetime)
         );
+    }
+}
+
+#[test]
+fn provoked_failures_are_of_no_use_after_their_minute() {
+    let minute = Some(Duration::from_mins(1));
+    let windows = Policy {
+        stale_while_revalidate: Duration::from_mins(1),
+        stale_if_error: minute,
+        ..Policy::default()
+    };
+    for policy in [Policy::default(), windows] {
+        let scene = cache_control("max-age=600, stale-while-revalidate=600, stale-if-error=600");
+        let terms = scene.status(503).policy(policy).terms().unwrap();
+        for asked in ["", "max-stale", "stale-if-error=600"] {
+            let request = asks(asked);
+            assert_eq!(terms.reuse(&request, false, after(61)), Reuse::Validate(Why::Stale), "{asked}");
+            assert!(!terms.may_serve_on_error(&request, after(61)), "{asked}");
+            assert!(!terms.may_serve_disconnected(&request, after(61)), "{asked}");
+        }
+        assert_eq!(terms.reuse(&asks(""), true, after(1)), Reuse::NotForThisRequest);
+    }
+}
+
+#[test]
+fn rfc6585_3_to_6_some_statuses_must_not_be_stored() {
+    let force = Policy { mode: Mode::Force, ..with_default(5) };
+    for code in [428, 429, 431, 511] {
+        let by_status = vec![(http::StatusCode::from_u16(code).unwrap(), Duration::from_secs(5))];
+        for policy in [Policy::default(), Policy { by_status, ..force.clone() }] {
+            let scene = cache_control("public, max-age=600").status(code).policy(policy);
+            assert_eq!(scene.terms(), Err(NotStored::Status), "{code}");
+            assert_eq!(scene.personal().terms(), Err(NotStored::Status), "{code}");
+        }
+    }
+}
+
+#[test]
+fn streams_of_events_are_never_stored() {
+    let lines = [("content-type", "text/event-stream"), ("cache-control", "public, max-age=600")];
+    let force = Policy { mode: Mode::Force, ..with_default(5) };
+    for policy in [Policy::default(), with_default(5), force] {
+        assert_eq!(answer(&lines).policy(policy.clone()).terms(), Err(NotStored::Endless));
+        assert_eq!(answer(&lines[..1]).policy(policy).terms(), Err(NotStored::Endless));
     }
 }
 
