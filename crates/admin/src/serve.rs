@@ -1,11 +1,13 @@
 //! Serve: connections to the admin port. Run by `server` on a thread and runtime of its own.
 //!
 //! A connection carries one request and has a short, fixed time for all of it: probes and scrapes come seconds apart,
-//! and so nobody can hold the few places by being slow. That is why hyper is used directly here: `axum::serve` has no
+//! and so nobody can hold the few places by being slow; when all are taken, whoever has said nothing for longest gives way. That is why hyper is used directly here: `axum::serve` has no
 //! such limits.
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::Router;
@@ -16,13 +18,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::Admin;
 use crate::answers::router;
 
-/// Connections at once; more wait in the socket's queue.
+/// Connections at once.
 const CONNECTIONS: usize = 64;
 
 /// From the accept to the end of the request's head.
@@ -45,13 +47,16 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, state: Admin, shutdown: impl Future<Output = ()>) {
     let router = router(state);
     let mut connections = JoinSet::new();
+    let mut places = Places::default();
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
             Some(_) = connections.join_next() => {}
-            stream = accept(&listener), if connections.len() < CONNECTIONS => {
-                connections.spawn(answer(stream, router.clone()));
+            stream = accept(&listener), if places.has_room() => {
+                let state = State::new(AtomicU8::new(Stage::Silent as u8));
+                let task = connections.spawn(answer(stream, router.clone(), Arc::clone(&state)));
+                places.take(Place { task, state });
             }
         }
     }
@@ -74,37 +79,90 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
+/// What a connection has come to, later ones last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+enum Stage {
+    /// It has said nothing, or not all of a head.
+    Silent,
+    /// It is being answered, or has been.
+    Asked,
+    /// Its answer was given more time, which only those get who control the cache.
+    Extended,
+}
+
+/// A connection's [`Stage`], written by itself.
+type State = Arc<AtomicU8>;
+
+/// The connections open, the oldest first.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+struct Place {
+    task: AbortHandle,
+    state: State,
+}
+
+impl Places {
+    /// Whether another one may come: there is a place, or somebody who gives way.
+    fn has_room(&mut self) -> bool {
+        self.0.retain(|place| !place.task.is_finished());
+        self.0.len() < CONNECTIONS || self.0.iter().any(|place| place.stage() < Stage::Extended as u8)
+    }
+
+    /// Takes one in, in place of the oldest of those that have come least far.
+    fn take(&mut self, place: Place) {
+        if self.0.len() >= CONNECTIONS
+            && let Some((index, _)) = self.0.iter().enumerate().min_by_key(|(_, place)| place.stage())
+        {
+            self.0.remove(index).task.abort();
+        }
+        self.0.push(place);
+    }
+}
+
+impl Place {
+    fn stage(&self) -> u8 {
+        self.state.load(Relaxed)
+    }
+}
+
 /// When a connection is cut off.
 #[derive(Clone, Debug)]
-pub(crate) struct Deadline(watch::Sender<Instant>);
+pub(crate) struct Deadline {
+    at: watch::Sender<Instant>,
+    state: State,
+}
 
 impl Deadline {
-    fn new() -> Self {
-        Deadline(watch::Sender::new(Instant::now() + CONNECTION_TIMEOUT))
+    fn new(state: State) -> Self {
+        Deadline { at: watch::Sender::new(Instant::now() + CONNECTION_TIMEOUT), state }
     }
 
     /// The answer may take so long from now.
     pub(crate) fn extend(&self, time: Duration) {
-        self.0.send_replace(Instant::now() + time);
+        self.state.store(Stage::Extended as u8, Relaxed);
+        self.at.send_replace(Instant::now() + time);
     }
 
     async fn passed(&self) {
         loop {
-            let deadline = *self.0.borrow();
+            let deadline = *self.at.borrow();
             sleep_until(deadline).await;
-            if *self.0.borrow() <= deadline {
+            if *self.at.borrow() <= deadline {
                 return;
             }
         }
     }
 }
 
-async fn answer(stream: TcpStream, router: Router) {
+async fn answer(stream: TcpStream, router: Router, state: State) {
     let peer = stream.peer_addr().ok();
-    let deadline = Deadline::new();
+    let deadline = Deadline::new(Arc::clone(&state));
     let extensible = deadline.clone();
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        state.store(Stage::Asked as u8, Relaxed);
         request.extensions_mut().insert(extensible.clone());
         router.call(request)
     });
