@@ -33,6 +33,7 @@ mod proxying {
     //! What passes through.
     mod forwarded_fields;
     mod grpc;
+    mod half_closed;
     mod interim;
     mod old_and_new;
     mod origins;
@@ -93,6 +94,7 @@ mod control_port {
     pub(crate) mod port;
     mod reference;
     mod scopes;
+    mod silence;
     mod soft;
 }
 
@@ -126,6 +128,7 @@ mod running {
     mod clock;
     mod drain;
     mod observed;
+    mod open_files;
     mod reload;
 }
 

@@ -7,6 +7,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use message::open_files;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -119,11 +120,19 @@ impl<H: Handler> Accepting<H> {
                 accepted = listener.accept() => accepted,
                 () = &mut halt => break,
             };
+            let accepted = accepted.and_then(|(stream, peer)| {
+                if open_files::is_in_reserve(&stream) {
+                    Err(open_files::exhausted())
+                } else {
+                    Ok((stream, peer))
+                }
+            });
             let Err(error) = accepted.map(|(stream, peer)| self.open(stream, peer)) else { continue };
             self.context.counters().count(Event::AcceptFailed);
             if concerns_one_connection(&error) {
                 continue;
             }
+            self.context.refused_by_system(&error);
             tokio::select! {
                 () = tokio::time::sleep(REST) => {}
                 () = &mut halt => break,

@@ -98,6 +98,11 @@ impl<H> CoreContext<H> {
         self.0.gate.try_enter(limit)
     }
 
+    /// The system gives no further connection.
+    pub(crate) fn refused_by_system(&self, error: &std::io::Error) {
+        self.0.gate.refused_by_system(error);
+    }
+
     /// What the protocol that serves a connection is given.
     pub(crate) fn connection(
         &self,

@@ -1,16 +1,23 @@
 //! Gate: how many connections are open, over all cores and on this one, and when the last of this core is gone.
 
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// Counts the open connections of all cores. Made once, shared by every core.
 #[derive(Debug, Default)]
 pub struct Gate {
     open: AtomicUsize,
+    /// When it was last said that the system gives no more.
+    told: Mutex<Option<Instant>>,
 }
+
+/// What goes on is said again after so long.
+const AGAIN: Duration = Duration::from_mins(1);
 
 impl Gate {
     /// A gate nobody has passed.
@@ -21,6 +28,20 @@ impl Gate {
     /// Connections open now, over all cores.
     pub fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
+    }
+
+    /// The system gives no further connection: said once for all cores while it lasts.
+    pub(crate) fn refused_by_system(&self, error: &io::Error) {
+        let now = Instant::now();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| now.duration_since(told) >= AGAIN) {
+            tracing::error!(
+                "no further connection can be taken with {} open: {error}; raise the limit of open files \
+                 (`ulimit -Hn`, `LimitNOFILE=` of systemd) or write less as `limits.connections`",
+                self.open()
+            );
+        }
+        *told = Some(now);
     }
 
     /// Counts one more unless `limit` are open already.
@@ -63,6 +84,11 @@ impl CoreGate {
             self.0.open.set(self.0.open.get() + 1);
             Permit(Rc::clone(&self.0))
         })
+    }
+
+    /// See [`Gate::refused_by_system`].
+    pub(crate) fn refused_by_system(&self, error: &io::Error) {
+        self.0.gate.refused_by_system(error);
     }
 
     /// Connections open now on this core.

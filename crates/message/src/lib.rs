@@ -9,6 +9,7 @@ mod clock;
 mod error;
 mod fields;
 mod interim;
+pub mod open_files;
 mod request;
 mod response;
 

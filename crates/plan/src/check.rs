@@ -56,6 +56,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
+        drain_delay: default::DRAIN_DELAY,
         location: default::LOCATION.to_owned(),
         disk: None,
         hints: Hints::default(),
@@ -65,6 +66,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         Some(value::number(node, 1..=1024, report)? as usize)
     });
     file.set("drain", &mut plan.drain, report, value::duration);
+    file.set("drain_delay", &mut plan.drain_delay, report, value::duration);
     file.set("access_log", &mut plan.access_log, report, |node, report| {
         let words = [("off", AccessLog::Off), ("text", AccessLog::Text), ("json", AccessLog::Json)];
         value::choice(node, &words, report)

@@ -16,6 +16,7 @@ pub(crate) const MEMORY: u64 = 256 * 1024 * 1024;
 
 /// How long requests under way may go on after SIGTERM.
 pub(crate) const DRAIN: Duration = Duration::from_secs(30);
+pub(crate) const DRAIN_DELAY: Duration = Duration::ZERO;
 
 /// Idle connections kept per core and target.
 pub(crate) const IDLE_CONNECTIONS: usize = 64;

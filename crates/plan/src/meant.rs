@@ -58,6 +58,8 @@ pub struct Plan {
     pub cores: usize,
     /// How long requests under way may go on after SIGTERM.
     pub drain: Duration,
+    /// How long after SIGTERM new ones are still taken, while `/readyz` says no.
+    pub drain_delay: Duration,
     /// Where this fleetfoot is, the first half of `Cache-ID`: letters and digits.
     pub location: String,
     /// The disk tier, behind the memory.

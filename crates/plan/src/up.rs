@@ -44,6 +44,7 @@ fn plan(target: Target) -> Plan {
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
+        drain_delay: default::DRAIN_DELAY,
         location: default::LOCATION.to_owned(),
         disk: None,
         hints: Hints::default(),

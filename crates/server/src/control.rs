@@ -350,10 +350,16 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Stops accepting, lets what is under way finish, at most as long as `drain` says.
+    /// Says that it is not ready, for `drain_delay`; then stops accepting, and lets what is under way finish, at most as
+    /// long as `drain` says.
     async fn drain(&mut self) {
-        let most = current(&self.running).plan.drain;
+        let plan = Arc::clone(&current(&self.running).plan);
+        let most = plan.drain;
         self.readiness.set_draining();
+        if !plan.drain_delay.is_zero() {
+            tracing::info!("not ready any more; listening for another {:?}", plan.drain_delay);
+            tokio::time::sleep(plan.drain_delay).await;
+        }
         tracing::info!(
             "draining: {} connections open, at most {} s",
             self.shared.gate.open(),

@@ -56,6 +56,18 @@ fn it_says_that_it_is_not_ready_any_more() {
 }
 
 #[test]
+fn it_is_not_ready_before_it_stops_listening() {
+    let origin = Origin::start();
+    origin.on("*").reply(ok("", "x"));
+    let mut fleetfoot = Fleetfoot::start(&config_with(origin.address(), "-", "drain_delay: 1h"));
+    fleetfoot.terminate();
+    fleetfoot.wait_until("not ready", |fleetfoot| fleetfoot.get_admin("/readyz").status == 503);
+    assert_eq!(fleetfoot.get("/").text(), "x", "newcomers are served until everybody knows");
+    fleetfoot.terminate();
+    fleetfoot.wait_for_exit();
+}
+
+#[test]
 fn draining_has_an_end() {
     let origin = Origin::start();
     let never = Gate::new();

@@ -1,14 +1,22 @@
 //! Exchange: one request that goes the whole way, up to its response. Meanwhile the connection is looked after:
 //! earlier answers and informational ones are written, and a client that goes away ends it all.
+//!
+//! A client that closes its side behind a whole request may have left, or may only have nothing more to say (RFC 9112
+//! §9.6); both look alike until something is written. So it is told `100 Continue`, which a client may simply discard (RFC
+//! 9110 §15.2.1): a system that has closed both sides answers that with a reset, and then the exchange ends. Over TLS it
+//! has left: there the end of what it says is a farewell.
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use ::http1::Framing;
 use http::{StatusCode, Version};
 use message::{Body, Duplex, Error, Interim, Kind, Request, Response};
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::content::{Content, SharedContent};
@@ -22,6 +30,9 @@ use crate::Handler;
 
 /// Bytes a client may send ahead while its request is under way.
 const READ_AHEAD: usize = 64 * 1024;
+
+/// How often it is looked whether a client that closed its side has closed both.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A request on its way, and what is known about its content and its answer.
 pub(crate) struct Exchange {
@@ -96,7 +107,15 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
         if let Poll::Ready(response) = answer {
             return Poll::Ready(Some(response));
         }
-        match self.look_after(content, cx) {
+        let mut looked = self.look_after(content, false, cx);
+        if looked.is_ok()
+            && asked.version == Version::HTTP_11
+            && self.transport.borrow_mut().has_to_be_asked()
+        {
+            self.transport.borrow_mut().output.staged().extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+            looked = self.look_after(content, false, cx);
+        }
+        match looked {
             Ok(_) => Poll::Pending,
             Err(Gone) => Poll::Ready(None),
         }
@@ -104,10 +123,11 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
 
     /// Looks after the connection while somebody else works on the answer: writes what there is to write, notices
     /// when the client goes away or stalls, and wakes whoever waits for content. Leaves the task to be woken by
-    /// whatever comes next. `Ok(true)`: all has been written.
+    /// whatever comes next. `is_answering`: the answer has begun. `Ok(true)`: all has been written.
     pub(super) fn look_after(
         &mut self,
         content: Option<&SharedContent>,
+        is_answering: bool,
         cx: &mut Context<'_>,
     ) -> Result<bool, Gone> {
         let shared = Rc::clone(&self.transport);
@@ -119,8 +139,13 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
             Poll::Pending => Ok(false),
         };
         let outcome = is_written.and_then(|is_written| {
-            watch(&mut transport, content, cx)?;
-            self.see_to_timeouts(transport.stalled_since, content, cx)?;
+            // Who closes amid an answer, with nothing on its way that could be answered with a reset, has left.
+            let is_late = is_answering && is_written;
+            watch(&mut transport, content, is_late, cx)?;
+            if transport.is_half_closed && has_left(&transport.io) {
+                return Err(Gone);
+            }
+            self.see_to_timeouts(&transport, content, cx)?;
             Ok(is_written)
         });
         if let (Err(Gone), Some(content)) = (&outcome, content) {
@@ -132,18 +157,21 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
     /// Neither may a client stall what we write, nor let whoever reads its content wait for ever.
     fn see_to_timeouts(
         &mut self,
-        stalled_since: Option<Instant>,
+        transport: &Transport<IO>,
         content: Option<&SharedContent>,
         cx: &mut Context<'_>,
     ) -> Result<(), Gone> {
         loop {
             let waiting_since = content.and_then(|content| content.borrow().waiting_since);
-            let Some(since) = stalled_since.into_iter().chain(waiting_since).min() else { return Ok(()) };
-            if self.timer.poll(since + self.context.limits.body_timeout, cx).is_pending() {
+            let since = transport.stalled_since.into_iter().chain(waiting_since).min();
+            let deadline = since.map(|since| since + self.context.limits.body_timeout);
+            let look = transport.is_half_closed.then(|| Instant::now() + LOOK);
+            let Some(next) = deadline.into_iter().chain(look).min() else { return Ok(()) };
+            if self.timer.poll(next, cx).is_pending() {
                 return Ok(());
             }
             match content {
-                Some(content) if waiting_since == Some(since) => {
+                Some(content) if waiting_since == since => {
                     let error =
                         Error::new(Kind::ClientTimeout, "the request's content did not arrive in time");
                     content.borrow_mut().fail(error);
@@ -155,12 +183,16 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
 }
 
 /// Reads ahead, within bounds: what comes is content that nobody has asked for yet, or the next request. What is
-/// looked for is the end: a client that closes its side is taken to have left, as most servers do.
-fn watch<IO: Duplex>(
+/// looked for is the end: a client that closes its side amid its request has left.
+fn watch<IO: Duplex + 'static>(
     transport: &mut Transport<IO>,
     content: Option<&SharedContent>,
+    is_late: bool,
     cx: &mut Context<'_>,
 ) -> Result<(), Gone> {
+    if transport.is_half_closed {
+        return Ok(());
+    }
     let mut scratch = Scratch::take();
     let watched = loop {
         if transport.input.len() >= READ_AHEAD {
@@ -173,12 +205,31 @@ fn watch<IO: Duplex>(
                     content.borrow_mut().wake_reader();
                 }
             }
+            Poll::Ready(Ok(_)) if !is_late && has_said_all(transport, content) => {
+                transport.is_half_closed = true;
+                if let Some(content) = content {
+                    content.borrow_mut().wake_reader();
+                }
+                break Ok(());
+            }
             Poll::Ready(_) => break Err(Gone),
             Poll::Pending => break Ok(()),
         }
     };
     scratch.put_back();
     watched
+}
+
+/// Whether a client that closed its side may be waiting for its answer. Of content in chunks its reader finds the end.
+fn has_said_all<IO: Duplex + 'static>(transport: &Transport<IO>, content: Option<&SharedContent>) -> bool {
+    let left = content.and_then(|content| content.borrow().decoder.remaining());
+    let is_whole = left.is_none_or(|left| left <= transport.input.len() as u64);
+    is_whole && (&transport.io as &dyn Any).is::<TcpStream>()
+}
+
+/// Whether the other side has answered what we wrote with a reset.
+fn has_left(io: &dyn Any) -> bool {
+    io.downcast_ref::<TcpStream>().is_some_and(|stream| !matches!(stream.take_error(), Ok(None)))
 }
 
 /// The client went away, or takes nothing any more.

@@ -123,7 +123,7 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
     ) -> Poll<Result<(), Broken>> {
         loop {
             let filled = self.poll_fill(sending, cx);
-            let written = self.look_after(content, cx);
+            let written = self.look_after(content, true, cx);
             if let Poll::Ready(Err(_)) = filled {
                 return Poll::Ready(Err(Broken::Body));
             }

@@ -30,6 +30,10 @@ pub(super) struct Transport<IO> {
     pub(super) output: Output,
     /// Since when the client has taken nothing of `output`.
     pub(super) stalled_since: Option<Instant>,
+    /// The client has closed its side: nothing more can be read.
+    pub(super) is_half_closed: bool,
+    /// Whether something was written since, so that its system says if both sides are closed.
+    is_asked: bool,
     /// Wakes the connection's task while a request is under way.
     pub(super) connection: Option<Waker>,
     /// Written, but perhaps still held back by TLS.
@@ -43,6 +47,8 @@ impl<IO: Duplex> Transport<IO> {
             input,
             output: Output::default(),
             stalled_since: None,
+            is_half_closed: false,
+            is_asked: false,
             connection: None,
             unflushed: false,
         }
@@ -61,6 +67,11 @@ impl<IO: Duplex> Transport<IO> {
             self.input.reserve(ROOM);
         }
         pin!(self.io.read_buf(&mut self.input)).poll(cx)
+    }
+
+    /// Whether the client has closed its side and nobody has asked yet whether it is still there; from now on, somebody has.
+    pub(super) fn has_to_be_asked(&mut self) -> bool {
+        self.is_half_closed && self.output.is_empty() && !std::mem::replace(&mut self.is_asked, true)
     }
 
     /// Forgets the first `length` bytes of `input`, and its memory when nothing is left.

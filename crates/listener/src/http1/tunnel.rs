@@ -28,7 +28,7 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
             write_switching_head(transport.output.staged(), fields);
             transport.output.add(tunnel.early, b"");
         }
-        let written = poll_fn(|cx| match self.look_after(None, cx) {
+        let written = poll_fn(|cx| match self.look_after(None, true, cx) {
             Ok(true) => Poll::Ready(Ok(())),
             Ok(false) => Poll::Pending,
             Err(gone) => Poll::Ready(Err(gone)),

@@ -34,6 +34,13 @@ pub(crate) static FILE: Section = Section {
         ),
         word("drain", "duration", Some("30s"), "How long requests under way may go on after SIGTERM."),
         word(
+            "drain_delay",
+            "duration",
+            Some("0s"),
+            "How long new connections and requests are still taken after SIGTERM, while `/readyz` says 503 already, so that \
+             whoever balances the load has noticed before anybody is refused. Comes before `drain`.",
+        ),
+        word(
             "access_log",
             "`off`, `text` or `json`",
             Some("off"),

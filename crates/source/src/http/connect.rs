@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 
-use message::{Clock, Error, Kind, Result, Retry, Scheme};
+use message::{Clock, Error, Kind, Result, Retry, Scheme, Side, open_files};
 use plan::Protocol;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
@@ -21,7 +21,8 @@ pub(super) struct Connected {
     pub(super) is_http2: bool,
 }
 
-/// Connects. `only_http1` for connections that are to leave HTTP. Every failure may be retried: nothing was sent.
+/// Connects. `only_http1` for connections that are to leave HTTP. Every failure of the target's may be
+/// retried: nothing was sent.
 pub(super) async fn connect(shared: &Shared, target: &Target, only_http1: bool) -> Result<Connected> {
     let phase = Cell::new("resolving the name");
     let limit = shared.plan.timeouts.connect;
@@ -35,6 +36,8 @@ pub(super) async fn connect(shared: &Shared, target: &Target, only_http1: bool) 
             target.health.connected();
             Ok(connected)
         }
+        // Ours: another target would fare no better, and this one is not to be blamed.
+        Err(error) if error.side() == Side::Us => Err(error),
         Err(error) => {
             if let Some(rest) = target.health.connect_failed(Clock::now()) {
                 tracing::warn!(source = shared.plan.name, %error, ?rest, "no connection; passing the target over");
@@ -55,8 +58,12 @@ async fn steps(
     let port = target.plan.port;
     let tcp =
         dial(addresses.iter().map(|&address| SocketAddr::new(address, port))).await.map_err(|error| {
-            Error::new(Kind::Connect, format!("{}: no connection could be made", target.name))
-                .caused_by(error)
+            let (kind, what) = if open_files::are_exhausted(&error) {
+                (Kind::Overloaded, "nothing is left here to make a connection of")
+            } else {
+                (Kind::Connect, "no connection could be made")
+            };
+            Error::new(kind, format!("{}: {what}", target.name)).caused_by(error)
         })?;
     // Heads and small bodies are written in one piece; waiting for more would only delay them.
     let _slower_without = tcp.set_nodelay(true);

@@ -10,6 +10,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
+use message::open_files;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
@@ -18,7 +19,8 @@ const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Connects to whichever address answers first; the last failure when none does.
 pub(super) async fn dial(addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
-    race(addresses.map(TcpStream::connect)).await
+    let connected = race(addresses.map(TcpStream::connect)).await?;
+    if open_files::is_in_reserve(&connected) { Err(open_files::exhausted()) } else { Ok(connected) }
 }
 
 async fn race<T, F: Future<Output = io::Result<T>>>(mut attempts: impl Iterator<Item = F>) -> io::Result<T> {
