@@ -75,9 +75,10 @@ impl Sheet {
         self.before.clear();
         for (index, name) in names.enumerate() {
             if let Some(keys) = &mut self.keys
-                && keys.index.is_none()
                 && keys.column == name
             {
+                // Of two that are called so, nobody can say which is the key.
+                keys.unclear |= keys.index.is_some();
                 keys.index = Some(index);
             }
             if whole {

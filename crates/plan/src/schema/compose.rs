@@ -63,8 +63,9 @@ pub(crate) static STEP: Section = Section {
             "For a statement with `WHERE key IN (?)`, where the reply has the key's column: while one is under way, those of \
              other requests gather, and go out as one with all their keys. Each gets its own rows back. Only whole numbers \
              are put together, and only where everything else is equal: what a database takes for equal among texts depends \
-             on its collation. Without load nothing waits. Not with `LIMIT`, `GROUP BY` and others that look at several rows \
-             at once. In GraphQL servers this is a data loader.",
+             on its collation. Without load nothing waits. What is selected are plain columns, and `WHERE` compares columns \
+             with values: whatever may look at several rows (`GROUP_CONCAT`, `LIMIT`, a function of your own) would mix \
+             those of several requests, and is a fault. In GraphQL servers this is a data loader.",
             "db: SELECT id, title FROM books WHERE id IN (?)\nargs: [\"${query.all('id')}\"]\nbatch: true",
         ),
     ],

@@ -354,12 +354,16 @@ fn steps_ask_one_source_in_its_own_words() {
             "5:36 routes[0].compose.a.as | a module gives JSON | take `as` out",
         ),
         (
-            "compose: { a: { db: SELECT 1, batch: true } }",
-            "5:42 routes[0].compose.a.batch | look-ups by this statement cannot be put together: it has 0 lists of keys, and one is needed | write it like `SELECT id, title FROM books WHERE id IN (?)`",
+            "compose: { a: { db: SELECT id FROM b WHERE id = 1, batch: true } }",
+            "5:63 routes[0].compose.a.batch | look-ups by this statement cannot be put together: it has 0 lists of keys, and one is needed | write it like `SELECT id, title FROM books WHERE id IN (?)`",
         ),
         (
             "compose: { a: { db: \"SELECT a FROM b WHERE id IN (?) LIMIT 2\", args: [1], batch: true } }",
-            "5:86 routes[0].compose.a.batch | look-ups by this statement cannot be put together: it says `LIMIT`, which looks at the rows of all look-ups together | take `batch` out, or write the statement without it",
+            "5:86 routes[0].compose.a.batch | look-ups by this statement cannot be put together: `LIMIT` is more than plain columns that are compared with values | write it like `SELECT id, title FROM books WHERE id IN (?) AND shop = ? ORDER BY title`, or take `batch` out",
+        ),
+        (
+            "compose: { a: { db: \"SELECT id, GROUP_CONCAT(a) FROM b WHERE id IN (?)\", args: [1], batch: true } }",
+            "5:96 routes[0].compose.a.batch | look-ups by this statement cannot be put together: `GROUP_CONCAT` is more than plain columns that are compared with values | write it like `SELECT id, title FROM books WHERE id IN (?) AND shop = ? ORDER BY title`, or take `batch` out",
         ),
         (
             "compose: { a: { db: \"SELECT a FROM b WHERE id IN (?)\", args: [1], batch: yes } }",

@@ -68,7 +68,7 @@ routes:
     timeout: 9s
     server_timing: false
     compose:
-      a: { each: [1, x], db: \"SELECT ?, id FROM t_{each} WHERE id IN (?)\", args: [\"${path.id}\", [1, \"${query.all('x')}\"]], batch: true }
+      a: { each: [1, x], db: \"SELECT t, id FROM t_{each} WHERE k = ? AND id IN (?)\", args: [\"${path.id}\", [1, \"${query.all('x')}\"]], batch: true }
       b: { each: { m: 1, n: 2 }, api: \"GET /{each}/${path.id}?q=${query.q}\", headers: { X-A: \"${header('A')}\" }, as: text, use: p }
       c: { for: \"${a[1].ids}\", width: 2, most: 9, when: \"${has(query.c)}\", redis: \"GET k:${item.id}\", on_error: [stale, null] }
       d: { compose: { e: { math: f, args: { x: \"${b.m}\", y: [1.5, null] } } }, respond: \"${e.z}\", on_error: omit, timeout: 1s }
