@@ -209,7 +209,7 @@ impl<'a, C: Calls> Running<'a, C> {
         }
         let mut key = Vec::with_capacity(128);
         // What wraps the call is a part of it.
-        let wrapping = step.cache.as_ref().map_or(0, |policy| Arc::as_ptr(policy) as usize);
+        let wrapping = step.wrapping.as_ref().map_or(0, |wrapping| u64::from(wrapping.number) + 1);
         key.extend_from_slice(&wrapping.to_be_bytes());
         prepared.key(&mut key);
         let made = match self.own.borrow().get(&key[..]) {

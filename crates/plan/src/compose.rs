@@ -1,7 +1,7 @@
 //! Compose: `compose` of a route and the words beside it → [`Compose`]. Called by `routes`.
 //!
 //! - `known`: what expressions in a step may name, and at which place it is.
-//! - `step`: one step; `call` is what it asks, `each` makes several of it.
+//! - `step`: one step; `call` is what it asks, `each` makes several of it, `wrappings` are what is around calls.
 //! - `graph`: steps → their order, or why there is none.
 //! - `content`: literal JSON with expressions in it.
 
@@ -11,6 +11,7 @@ mod each;
 mod graph;
 mod known;
 mod step;
+mod wrappings;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{default, schema, unit, value};
 use known::Scope;
+pub(crate) use wrappings::Wrappings;
 
 /// Reads the compose of a route. `pattern` is missing where it has a fault of its own.
 pub(crate) fn compose(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use http::Method;
 
-use crate::compose::compose;
+use crate::compose::{Wrappings, compose};
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
 use crate::meant::{Pattern, ReadFrom, Route, RouteEnd};
@@ -33,6 +33,8 @@ pub(crate) struct Known<'t> {
     pub(crate) policies: Called<'t, Policy<'t>>,
     /// Steps of the file so far.
     pub(crate) steps: Cell<usize>,
+    /// What wraps their calls.
+    pub(crate) wrappings: Wrappings,
     /// Whether it has been said that there are too many.
     pub(crate) is_too_long: Cell<bool>,
 }

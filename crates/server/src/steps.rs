@@ -76,12 +76,12 @@ impl Calls for Steps {
             via: Rc::clone(&self.via),
             pipelines: self.pipelines.clone(),
             asked: prepared,
-            stands_in: step.on_error.stale,
+            stands_in: step.wrapping.as_ref().is_some_and(|wrapping| wrapping.stands_in),
         };
-        match &step.cache {
+        match &step.wrapping {
             None => Box::pin(async move { work.answer().await }),
-            Some(policy) => {
-                let policy = Arc::clone(policy);
+            Some(wrapping) => {
+                let policy = Arc::clone(&wrapping.policy);
                 Box::pin(async move { work.cached(policy).await })
             }
         }

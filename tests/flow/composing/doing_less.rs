@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testkit::{Fleetfoot, Gate, Origin, RawClient, RedisServer, Script, ok, wait_until};
 
-use super::support::{assert_complete, composing, mariadb, postgres, refs, sql};
+use super::support::{assert_complete, composing, config_with, mariadb, postgres, refs, sql};
 
 fn get(target: &str, fields: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: example.test\r\n{fields}\r\n")
@@ -29,6 +29,32 @@ fn equal_calls_of_a_request_run_once() {
         let before = origin.count("GET /x");
         assert_complete(&fleetfoot.get("/"), r#"{"a":"/x","b":"/x","c":"/x","d":"/y"}"#);
         assert_eq!(origin.count("GET /x") - before, calls, "{save}");
+    }
+}
+
+#[test]
+fn equal_calls_of_steps_that_are_wrapped_alike_run_once() {
+    let origin = Origin::start();
+    origin.on("*").answer(|request| ok("", format!("{:?}", request.target)));
+    let sources = format!("api: \"{}\"", origin.url());
+    let routes = [
+        "match: GET /stale, compose: { it: { each: [1, 2, 3, 4], api: GET /stale, on_error: [stale, null] } }",
+        "match: GET /use, compose: { it: { each: [1, 2, 3], api: GET /use, use: none }, other: { api: GET /use, use: none } }",
+        // What is wrapped otherwise is another call.
+        "match: GET /both, compose: { a: { api: GET /both }, b: { api: GET /both, use: none }, c: { api: GET /both, use: alone }, \
+         d: { api: GET /both, on_error: stale }, e: { api: GET /both, use: alone, on_error: stale } }",
+    ];
+    // Each would ask by itself: nothing is kept, and those who ask at once do not share.
+    let top = "cores: 1\npolicies: { none: { cache: { mode: force, ttl: 0s, coalesce: false } }, \
+               alone: { cache: { mode: force, ttl: 0s, coalesce: false, max_body: 1KiB } } }";
+    let fleetfoot = Fleetfoot::start(&config_with(top, &[&sources], &routes));
+    for (target, content, calls) in [
+        ("/stale", r#"{"it":["/stale","/stale","/stale","/stale"]}"#, 1),
+        ("/use", r#"{"it":["/use","/use","/use"],"other":"/use"}"#, 1),
+        ("/both", r#"{"a":"/both","b":"/both","c":"/both","d":"/both","e":"/both"}"#, 5),
+    ] {
+        assert_complete(&fleetfoot.get(target), content);
+        assert_eq!(origin.count(&format!("GET {target}")), calls, "{target}");
     }
 }
 

@@ -176,7 +176,7 @@ fn read(
         over: None,
         timeout: None,
         on_error: OnError::default(),
-        cache: None,
+        wrapping: None,
     });
 }
 

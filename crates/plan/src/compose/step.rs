@@ -9,7 +9,7 @@ use super::content::content;
 use super::graph::graph;
 use super::known::{ITEM, Scope};
 use crate::fault::{Report, quoted};
-use crate::meant::{CachePolicy, Graph, OnError, Otherwise, Over, Step, StepCall, Task};
+use crate::meant::{CachePolicy, Graph, OnError, Otherwise, Over, Step, StepCall, Task, Wrapping};
 use crate::routes::{Known, policies};
 use crate::section::Section;
 use crate::tree::{Node, Shape};
@@ -69,15 +69,12 @@ pub(super) fn step(
         over,
         timeout: None,
         on_error: OnError::default(),
-        cache: None,
+        wrapping: None,
     };
     section.set("timeout", &mut step.timeout, report, |node, report| value::timeout(node, report).map(Some));
     section.set("on_error", &mut step.on_error, report, |node, report| on_error(node, scope, report));
-    if let Some(node) = section.get("use") {
-        step.cache = wrapping(node, &step.task, known, report);
-    }
-    keep_for_errors(&mut step, &section, report);
-    key_by_all(&mut step);
+    let policy = section.get("use").and_then(|node| wrapping_policy(node, &step.task, known, report));
+    step.wrapping = wrapping(policy, &step, &section, known, report);
     Some(step)
 }
 
@@ -182,8 +179,13 @@ fn otherwise(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<O
     None
 }
 
-/// What wraps the call of a step.
-fn wrapping(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report) -> Option<Arc<CachePolicy>> {
+/// The cache that is written around the call of a step.
+fn wrapping_policy(
+    node: Node<'_>,
+    task: &Task,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<Arc<CachePolicy>> {
     let policy = policies(node, known, report);
     if policy.signed.is_some() {
         report.at(node, "a step cannot be signed: clients ask for routes", "use that policy on the route");
@@ -200,37 +202,40 @@ fn wrapping(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report)
     policy.cache
 }
 
-/// `on_error: stale` keeps what was given, also where nothing else is cached.
-fn keep_for_errors(step: &mut Step, section: &Section<'_>, report: &mut Report) {
-    if !step.on_error.stale {
-        return;
-    }
-    if !matches!(step.task, Task::Call(_))
+/// What wraps the call of a step, as this step needs it. `policy` is what its `use` says.
+fn wrapping(
+    policy: Option<Arc<CachePolicy>>,
+    step: &Step,
+    section: &Section<'_>,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<Wrapping> {
+    let stands_in = step.on_error.stale;
+    if stands_in
+        && !matches!(step.task, Task::Call(_))
         && let Some(node) = section.get("on_error")
     {
         report.at(node, "`stale` is for a call", "write it on the steps inside");
     }
-    let mut policy = match &step.cache {
-        Some(policy) => CachePolicy::clone(policy),
-        None => CachePolicy {
-            name: format!("step {}", step.name),
+    let mut policy = match policy {
+        Some(policy) => CachePolicy::clone(&policy),
+        // Keeps what was given, where nothing else is cached.
+        None if stands_in => CachePolicy {
+            name: "on_error: stale".to_owned(),
             rules: rules::Policy { default_ttl: Some(std::time::Duration::ZERO), ..rules::Policy::default() },
             ..CachePolicy::default()
         },
+        None => return None,
     };
-    policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
-    step.cache = Some(Arc::new(policy));
-}
-
-/// What is kept of a step is for the same call only: its fields may say who asks.
-fn key_by_all(step: &mut Step) {
-    let Some(policy) = &step.cache else { return };
-    let mut policy = CachePolicy::clone(policy);
+    if stands_in {
+        policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
+    }
+    // What is kept of a step is for the same call only: its fields may say who asks.
     policy.key.is_step = true;
     if let Task::Call(StepCall::Http(call)) = &step.task {
         policy.key.headers.extend(call.fields.iter().map(|(name, _)| name.clone()));
     }
-    step.cache = Some(Arc::new(policy));
+    Some(known.wrappings.of(policy, stands_in))
 }
 
 /// No source is named, or several are.

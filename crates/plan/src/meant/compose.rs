@@ -64,7 +64,26 @@ pub struct Step {
     /// What there is in its place when it fails.
     pub on_error: OnError,
     /// What wraps its call.
-    pub cache: Option<Arc<CachePolicy>>,
+    pub wrapping: Option<Wrapping>,
+}
+
+/// What wraps the call of a step.
+#[derive(Clone, Debug)]
+pub struct Wrapping {
+    /// The cache around it.
+    pub policy: Arc<CachePolicy>,
+    /// Whether what it gave last stands in when it fails: then nothing that fails may take its place.
+    pub stands_in: bool,
+    /// The same for all wrappings of a file that are equal, and for no others: so equal calls of steps that are wrapped
+    /// alike are known for the same, whichever steps and routes they are of.
+    pub number: u32,
+}
+
+/// Numbers follow from what else is in the file, which changes nothing about a wrapping.
+impl PartialEq for Wrapping {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.policy, self.stands_in) == (&other.policy, other.stands_in)
+    }
 }
 
 /// A list that a step is done for.
