@@ -158,6 +158,7 @@ mod composing {
     mod giving_up;
     mod modes;
     mod nothing_leaks;
+    mod saying_no;
     mod seed;
     mod standing_in;
     mod support;

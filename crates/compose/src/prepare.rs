@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use expression::{Arguments, Content, Context, Json, Parameter, Unwritten};
+use expression::{Arguments, Content, Context, Json, Parameter, Unable, Unwritten};
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Error, Kind, Result};
 use plan::{HttpCall, HttpForm, Read, Statement, StepCall};
@@ -81,8 +81,8 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
         }
         StepCall::Sql(call) => {
             let one = |content: &Content| {
-                let parameter = content.parameter(context);
-                parameter.ok_or_else(|| missing(is_of_request(content.values()), "a value for a placeholder"))
+                asked_for(content, context)?;
+                content.parameter(context).map_err(unable)
             };
             let parameters = call.arguments.iter().map(one).collect::<Result<_>>()?;
             Prepared::Sql { source: call.source, statement: Arc::clone(&call.statement), parameters }
@@ -90,7 +90,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
         StepCall::Wasm(call) => Prepared::Wasm {
             source: call.source,
             function: call.function.as_str().into(),
-            input: written(&call.input, context),
+            input: written(&call.input, context)?,
         },
     })
 }
@@ -133,22 +133,42 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
         })?;
         fields.append(name.clone(), value);
     }
-    let body = call.body.as_ref().map(|body| written(body, context));
+    let body = call.body.as_ref().map(|body| written(body, context)).transpose()?;
     let (source, method, form) = (call.source, call.method.clone(), call.form);
     Ok(Prepared::Http { source, method, form, target: target.into(), fields, body })
 }
 
+/// Whose fault it is that something cannot be worked out: who gave what it reads.
+pub(crate) fn unable(unable: Unable) -> Error {
+    let from_request = is_of_request(unable.values);
+    Error::new(if from_request { Kind::MalformedRequest } else { Kind::UnusableReply }, unable.detail)
+}
+
 /// Whether these values are the request's own, whose content is one, and no step's.
-fn is_of_request(places: impl IntoIterator<Item = usize>) -> bool {
+pub(crate) fn is_of_request(places: impl IntoIterator<Item = usize>) -> bool {
     places.into_iter().all(|place| place == plan::BODY)
 }
 
-fn written(content: &Content, context: &Context<'_>) -> Bytes {
-    let mut out = Vec::new();
-    if content.write(context, &mut out) { out.into() } else { Json::null().bytes().clone() }
+/// What is named of the request's content has to be in it: an origin that gets null, or a table, cannot tell it from what
+/// a client wrote.
+fn asked_for(content: &Content, context: &Context<'_>) -> Result<()> {
+    if !content.values().contains(&plan::BODY) {
+        return Ok(());
+    }
+    let of_request = Context { values: context.values.get(..=plan::BODY).unwrap_or_default(), ..*context };
+    let mut lacks = Vec::new();
+    content.missing(&of_request, &mut lacks);
+    lacks.first().map_or(Ok(()), |lacks| Err(missing(true, lacks)))
 }
 
-fn missing(from_request: bool, lacks: &str) -> Error {
+fn written(content: &Content, context: &Context<'_>) -> Result<Bytes> {
+    asked_for(content, context)?;
+    let mut out = Vec::new();
+    let is_there = content.write(context, &mut out).map_err(unable)?;
+    Ok(if is_there { out.into() } else { Json::null().bytes().clone() })
+}
+
+pub(crate) fn missing(from_request: bool, lacks: &str) -> Error {
     if from_request {
         Error::new(Kind::MalformedRequest, format!("{lacks} is missing"))
     } else {

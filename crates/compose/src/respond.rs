@@ -5,10 +5,11 @@ use std::fmt::Write;
 use expression::{Context, Given, Json};
 use http::header::{AGE, CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use message::{Body, RequestView, Response};
+use message::{Body, RequestView, Response, Result};
 use plan::Compose;
 use twox_hash::XxHash3_128;
 
+use crate::prepare::unable;
 use crate::run::Served;
 use crate::timing::Took;
 
@@ -21,18 +22,21 @@ const NAMED: usize = 64;
 
 impl Served {
     /// As a response to this request, its conditions judged.
+    ///
+    /// # Errors
+    /// Something in it cannot be worked out of what steps gave, or of what the request holds.
     pub fn response(
         mut self,
         compose: &Compose,
         request: &RequestView<'_>,
         names: &[Option<Box<str>>],
         took: &[Took],
-    ) -> Response {
+    ) -> Result<Response> {
         self.0.push(Given::Json(Json::written(failures(took))));
         let length: usize = self.0.iter().filter_map(Given::json).map(|json| json.as_str().len()).sum();
         let mut content = Vec::with_capacity(length + 256);
         let context = Context { request, names, values: &self.0 };
-        if !compose.graph.respond.write(&context, &mut content) {
+        if !compose.graph.respond.write(&context, &mut content).map_err(unable)? {
             content.extend_from_slice(b"null");
         }
         let mut fields = HeaderMap::with_capacity(6);
@@ -62,11 +66,11 @@ impl Served {
         if !request.method.is_safe() {
             // Neither ranges nor conditions mean anything for what has been done by now.
             fields.remove(ETAG);
-            return Response { status: StatusCode::OK, fields, body: Body::Whole(content.into()) };
+            return Ok(Response { status: StatusCode::OK, fields, body: Body::Whole(content.into()) });
         }
         let mut response = response::from_stored(request, StatusCode::OK, fields, &content.into(), 0);
         response.fields.remove(AGE);
-        response
+        Ok(response)
     }
 }
 

@@ -6,12 +6,12 @@ use std::pin::Pin;
 use expression::{Content, Context, Given, Json};
 use futures_util::StreamExt;
 use futures_util::stream;
-use message::{Error, Kind, Result};
+use message::{Error, Kind, Misfit, Result};
 use plan::{Graph, Otherwise, Over, Step, StepCall, Task};
 use tokio::time::Instant;
 
 use crate::graph;
-use crate::prepare::{Prepared, prepare};
+use crate::prepare::{Prepared, is_of_request, missing, prepare, unable};
 use crate::run::{Answered, Calls, Running};
 use crate::timing::Outcome;
 
@@ -37,9 +37,9 @@ type Done = std::result::Result<Answered, Failure>;
 
 /// What a step does, once what it needs is known.
 enum Work<'r> {
-    Call(&'r StepCall, Result<Prepared>),
+    Call(&'r StepCall, Prepared),
     Compose(&'r Graph, Vec<Given>),
-    Each(&'r Over, Result<Vec<Json>>, Vec<Given>),
+    Each(&'r Over, Vec<Json>, Vec<Given>),
 }
 
 /// Begins a step. `None`: it is left out.
@@ -57,17 +57,19 @@ pub(crate) fn begin<'r, C: Calls>(
     let began = Instant::now();
     let name =
         || if within.is_empty() { step.name.clone() } else { format!("{within}/{}", step.name).into() };
-    if step.when.as_ref().is_some_and(|when| !when.holds(&context)) {
+    let decided = step.when.as_ref().map_or(Ok(true), |when| when.decide(&context));
+    if decided == Ok(false) {
         running.note(name(), began, Outcome::LeftOut);
         return Ok(None);
     }
-    let work = match (&step.over, &step.task) {
-        (Some(over), _) => Work::Each(over, items(over, &context), values.to_vec()),
-        (None, Task::Call(call)) => Work::Call(call, prepare(call, &context)),
-        (None, Task::Compose(inner)) => Work::Compose(inner, values[..inner.before].to_vec()),
-        (None, Task::Gather(_)) => unreachable!("what gathers is done by `graph`"),
+    let work = match (decided, &step.over, &step.task) {
+        (Err(undecided), ..) => Err(unable(undecided)),
+        (Ok(_), Some(over), _) => items(over, &context).map(|items| Work::Each(over, items, values.to_vec())),
+        (Ok(_), None, Task::Call(call)) => prepare(call, &context).map(|asked| Work::Call(call, asked)),
+        (Ok(_), None, Task::Compose(inner)) => Ok(Work::Compose(inner, values[..inner.before].to_vec())),
+        (Ok(_), None, Task::Gather(_)) => unreachable!("what gathers is done by `graph`"),
     };
-    if let Work::Call(_, Err(error)) = &work
+    if let Err(error) = &work
         && error.kind() == Kind::MalformedRequest
     {
         return Err(error.clone());
@@ -86,10 +88,10 @@ pub(crate) fn begin<'r, C: Calls>(
 async fn within_time<'r, C: Calls>(
     running: &'r Running<'r, C>,
     step: &'r Step,
-    work: Work<'r>,
+    work: Result<Work<'r>>,
     name: &str,
 ) -> Done {
-    let done = carry_out(running, step, work, name);
+    let done = carry_out(running, step, work?, name);
     match step.timeout {
         None => done.await,
         Some(timeout) => tokio::time::timeout(timeout, done).await.unwrap_or_else(|_| {
@@ -106,7 +108,6 @@ async fn carry_out<'r, C: Calls>(
 ) -> Done {
     match work {
         Work::Call(call, prepared) => {
-            let prepared = prepared?;
             let _place = match running.run.places {
                 Some(places) => {
                     // No fault of the source: whoever asks should come back later.
@@ -121,7 +122,6 @@ async fn carry_out<'r, C: Calls>(
             Ok(running.hold(compose(running, inner, before, name).await?)?)
         }
         Work::Each(over, items, values) => {
-            let items = items?;
             // One after the other where the whole route is so.
             let width = if running.compose().run == plan::Run::Serial { 1 } else { over.width };
             let values = &values;
@@ -130,7 +130,7 @@ async fn carry_out<'r, C: Calls>(
                 let mut values = values.clone();
                 values.push(Given::Json(item));
                 let work = match &step.task {
-                    Task::Call(call) => Work::Call(call, prepare(call, &running.context(&values))),
+                    Task::Call(call) => Work::Call(call, prepare(call, &running.context(&values))?),
                     Task::Compose(inner) => Work::Compose(inner, values),
                     Task::Gather(_) => unreachable!("what gathers has no list"),
                 };
@@ -153,15 +153,25 @@ async fn carry_out<'r, C: Calls>(
     }
 }
 
-/// A value that does not fit is the client's fault only where the client gave it.
+/// A value that does not fit is the client's fault where the client gave it, and is told by the name that it has there.
 fn at_fault(call: &StepCall, error: Error) -> Error {
-    let StepCall::Sql(call) = call else { return error };
-    let of_request =
-        |argument: &Content| argument.values().is_empty() && !matches!(argument, Content::Literal(_));
-    if error.kind() == Kind::MalformedRequest && !call.arguments.iter().all(of_request) {
-        return Error::new(Kind::UnusableReply, error.detail().to_owned());
+    let (StepCall::Sql(call), Some(Misfit { argument, takes })) = (call, error.misfit()) else {
+        return error;
+    };
+    let of_request = |argument: &&Content| !argument.is_constant() && is_of_request(argument.values());
+    let given = call.arguments.iter().filter(|argument| !argument.is_constant());
+    let noun = match argument {
+        Some(index) => call.arguments.get(*index).filter(of_request).map(Content::noun),
+        // One of them all.
+        None if given.clone().all(|argument| of_request(&argument)) => {
+            Some(given.map(Content::noun).collect::<Vec<_>>().join(" or "))
+        }
+        None => None,
+    };
+    match noun {
+        Some(noun) => Error::new(Kind::MalformedRequest, format!("{noun} does not fit: it takes {takes}")),
+        None => Error::new(Kind::UnusableReply, error.to_string()),
     }
-    error
 }
 
 async fn compose<C: Calls>(
@@ -172,7 +182,7 @@ async fn compose<C: Calls>(
 ) -> Result<Answered> {
     let values = graph::run(running, inner, before, name).await?;
     let mut out = Vec::new();
-    if !inner.respond.write(&running.context(&values), &mut out) {
+    if !inner.respond.write(&running.context(&values), &mut out).map_err(unable)? {
         return Ok(Answered { json: Json::null(), is_stale: false });
     }
     let text = String::from_utf8(out).expect("JSON is written from texts");
@@ -182,14 +192,20 @@ async fn compose<C: Calls>(
 /// The items of a list, within its bound.
 fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Json>> {
     let mut written = Vec::new();
-    if !over.list.write_json(context, &mut written) {
+    let reads_content = over.list.values().next().is_some() && is_of_request(over.list.values());
+    if reads_content && let Some(lacks) = over.list.missing(context) {
+        return Err(missing(true, &lacks));
+    }
+    if !over.list.write_json(context, &mut written).map_err(unable)? {
         return Ok(Vec::new());
     }
     let whole = Json::written(String::from_utf8(written).expect("JSON is written from texts"));
     if whole.as_str() == "null" {
         return Ok(Vec::new());
     }
-    let unusable = |detail: String| Error::new(Kind::UnusableReply, detail);
+    let from_request = !over.list.is_constant() && is_of_request(over.list.values());
+    let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
+    let unusable = |detail: String| Error::new(kind, detail);
     let items =
         json::items(whole.as_str()).ok_or_else(|| unusable(format!("`{}` is no list", over.list.text())))?;
     let items: Vec<&str> = items.collect();

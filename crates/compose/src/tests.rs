@@ -146,7 +146,7 @@ async fn serve(
     let began = Instant::now();
     let run = Run { compose, request: &request, names: &names, calls, flights, places, began };
     let (served, account) = run.serve(Bytes::new()).await;
-    (served.map(|served| served.response(compose, &request, &names, &account.took)), account)
+    (served.and_then(|served| served.response(compose, &request, &names, &account.took)), account)
 }
 
 fn content(response: &Response) -> String {

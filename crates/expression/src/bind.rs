@@ -3,13 +3,15 @@
 //!
 //! Called by `compile`. One walk from the leaves up, which works out the [`Kind`] of each part on its way.
 
-use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,
+};
 use http::HeaderName;
 use http::header::HOST;
 use regex::{Regex, RegexBuilder};
 
 use crate::compile::Known;
-use crate::computed::MATCHES;
+use crate::computed::{HAS, MATCHES, PART};
 use crate::fault::{Fault, quoted};
 use crate::functions::{FUNCTIONS, Function};
 use crate::inner::inner;
@@ -84,6 +86,16 @@ impl<'k> Binder<'k> {
             part.expr = self.variable(Slot::Given(inner));
             return Ok(kind);
         }
+        // `has(user.name)`: also where there is no user.
+        if let Expr::Select(select) = &part.expr
+            && select.test
+        {
+            let whole = Expr::Select(SelectExpr { test: false, ..select.clone() });
+            if let Some((inner, _)) = inner(&whole, &self.known.names, &self.scope)? {
+                part.expr = self.variable(Slot::There(inner));
+                return Ok(Kind::Truth);
+            }
+        }
         match &mut part.expr {
             Expr::Literal(literal) => Ok(kind_of(literal)),
             Expr::Ident(name) if self.scope.iter().any(|known| known == name) => Ok(Kind::Any),
@@ -109,7 +121,9 @@ impl<'k> Binder<'k> {
                 let field = quoted(&select.field);
                 let kind = self.bind(&mut select.operand, depth + 1)?;
                 if kind == Kind::Any {
-                    return Ok(if select.test { Kind::Truth } else { Kind::Any });
+                    let (name, kind) = if select.test { (HAS, Kind::Truth) } else { (PART, Kind::Any) };
+                    part.expr = part_of(name, select);
+                    return Ok(kind);
                 }
                 Err(Fault::new(
                     format!("{field} is no part of what stands before it"),
@@ -416,6 +430,15 @@ impl<'k> Binder<'k> {
         // A number is the count of `exists_one`, which gives whether it is one.
         Ok(if start == Kind::List { Kind::List } else { Kind::Truth })
     }
+}
+
+/// `item.name` → `@part(item, 'name')`. CEL fails where there is no such part, and one map without it would take the whole
+/// list along; here a part that is not there is null everywhere.
+fn part_of(name: &str, select: &mut SelectExpr) -> Expr {
+    let whole = std::mem::take(&mut *select.operand);
+    let field = Expr::Literal(LiteralValue::String(std::mem::take(&mut select.field).into()));
+    let args = vec![whole, IdedExpr { id: 0, expr: field }];
+    Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args })
 }
 
 /// The text of a literal.

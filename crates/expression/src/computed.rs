@@ -4,22 +4,31 @@
 //! are looked up when the interpreter reaches them, so that what is not needed is not read. Values go in as values:
 //! nothing a client sends is ever parsed as part of an expression.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use cel::common::ast::IdedExpr;
 use cel::common::value::{CowVal, Val};
 use cel::context::VariableResolver;
+use cel::objects::Key;
 use cel::{Env, Value};
 use regex::Regex;
 
 use crate::Context;
 use crate::slot::Slot;
+use crate::unable::Failure;
 
 /// Bytes of a computed text; a longer one counts as missing.
 const LONGEST: usize = 64 * 1024;
 
 /// The function that `matches` becomes: a text and the place of its pattern.
 pub(crate) const MATCHES: &str = "@matches";
+
+/// The function that a part of what an expression itself names becomes: what it is part of, and its name.
+pub(crate) const PART: &str = "@part";
+
+/// The same for `has`.
+pub(crate) const HAS: &str = "@has";
 
 /// The standard functions of CEL and those on strings. `functions` says which of them may be called.
 static FUNCTIONS: LazyLock<Arc<Env>> = LazyLock::new(|| {
@@ -39,19 +48,29 @@ pub(crate) struct Computed {
 }
 
 impl Computed {
-    /// Its value for a request. `None` when it fails: a text where a number is needed, or null where there is a text.
-    pub(crate) fn value(&self, context: &Context<'_>) -> Option<Value> {
+    /// Its value for a request.
+    ///
+    /// # Errors
+    /// Something that it reads is not there where it has to be, cannot be computed with, or does not fit: a text where a
+    /// number is needed.
+    pub(crate) fn value(&self, context: &Context<'_>) -> Result<Value, Failure> {
         self.run(Some(context))
     }
 
     /// Its value where it reads nothing of a request.
     pub(crate) fn constant(&self) -> Option<Value> {
-        self.run(None)
+        self.run(None).ok()
     }
 
-    fn run(&self, context: Option<&Context<'_>>) -> Option<Value> {
+    fn run(&self, context: Option<&Context<'_>>) -> Result<Value, Failure> {
         let read = self.slots.iter().map(|_| OnceLock::new()).collect();
-        let variables = Variables { slots: &self.slots, context, read };
+        let variables = Variables {
+            slots: &self.slots,
+            context,
+            read,
+            is_missing: AtomicBool::new(false),
+            unable: OnceLock::new(),
+        };
         let mut scope = cel::Context::with_env(Arc::clone(&FUNCTIONS));
         scope.set_variable_resolver(&variables);
         if !self.patterns.is_empty() {
@@ -59,10 +78,35 @@ impl Computed {
             let matches = move |text: Arc<String>, at: i64| {
                 usize::try_from(at).ok().and_then(|at| patterns.get(at)).is_some_and(|it| it.is_match(&text))
             };
-            scope.add_function(MATCHES, matches).ok()?;
+            let added = scope.add_function(MATCHES, matches);
+            added.map_err(|_| Failure::Unable("`matches` is not known".to_owned()))?;
         }
-        Value::resolve(&self.tree, &scope).ok()
+        let parts = scope
+            .add_function(PART, |whole: Value, name: Arc<String>| part(&whole, &name).unwrap_or(Value::Null))
+            .and_then(|()| {
+                scope.add_function(HAS, |whole: Value, name: Arc<String>| part(&whole, &name).is_some())
+            });
+        parts.map_err(|_| Failure::Unable("parts are not known".to_owned()))?;
+        let resolved = Value::resolve(&self.tree, &scope);
+        drop(scope);
+        // Whatever came of what could not be read is no value.
+        if let Some(why) = variables.unable.into_inner() {
+            return Err(Failure::Unable(why));
+        }
+        resolved.map_err(|_| {
+            if variables.is_missing.load(Ordering::Relaxed) {
+                Failure::Missing
+            } else {
+                Failure::Unable("what it reads does not fit".to_owned())
+            }
+        })
     }
+}
+
+/// The part of this name, where it is a map that has one.
+fn part(whole: &Value, name: &Arc<String>) -> Option<Value> {
+    let Value::Map(map) = whole else { return None };
+    map.map.get(&Key::String(Arc::clone(name))).cloned()
 }
 
 /// A value of the interpreter, once it was asked for.
@@ -73,14 +117,38 @@ struct Variables<'a> {
     slots: &'a [Slot],
     context: Option<&'a Context<'a>>,
     read: Box<[Read]>,
+    /// Whether something that was asked for is not there.
+    is_missing: AtomicBool,
+    /// Why something that was asked for cannot be computed with.
+    unable: OnceLock<String>,
 }
 
 impl VariableResolver for Variables<'_> {
     fn resolve<'b>(&'b self, variable: &str) -> Option<CowVal<'b, 'b>> {
         let at: usize = variable.strip_prefix('@')?.parse().ok()?;
         let (slot, context) = (self.slots.get(at)?, self.context?);
-        let value = self.read.get(at)?.get_or_init(|| slot.value(context).try_into().ok());
+        let read = || {
+            let value = slot.value(context).unwrap_or_else(|why| {
+                // The first is told.
+                let _told = self.unable.set(why);
+                Value::Null
+            });
+            if value == Value::Null {
+                self.is_missing.store(true, Ordering::Relaxed);
+            }
+            value.try_into().ok()
+        };
+        let value = self.read.get(at)?.get_or_init(read);
         Some(CowVal::Borrowed(value.as_deref()?))
+    }
+}
+
+/// Whether it is a text over the bound, which is never written.
+pub(crate) fn is_too_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() > LONGEST,
+        Value::Bytes(bytes) => bytes.len() > LONGEST,
+        _ => false,
     }
 }
 

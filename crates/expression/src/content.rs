@@ -4,9 +4,11 @@
 use http::HeaderName;
 
 use crate::Context;
+use crate::fault::quoted;
 use crate::output::{Output, parameter_of_json};
 use crate::scalar::{Parameter, Scalar};
 use crate::template::Template;
+use crate::unable::Unable;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,30 +27,35 @@ pub enum Content {
 
 impl Content {
     /// Appends it as JSON. False, and nothing appended, where it is a value that is not there.
-    pub fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+    ///
+    /// # Errors
+    /// Something in it cannot be worked out. What was appended by then is of no use.
+    pub fn write(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<bool, Unable> {
         match self {
             Content::Literal(json) => {
                 out.extend_from_slice(json.as_bytes());
-                true
+                Ok(true)
             }
             Content::Value(output) => output.write_json(context, out),
             Content::Text(template) => {
                 let mut text = Vec::new();
                 if template.write(context, &mut text) {
                     json::write_string(&String::from_utf8_lossy(&text), out);
+                } else if let Some(unable) = template.unable(context) {
+                    return Err(unable);
                 } else {
                     out.extend_from_slice(b"null");
                 }
-                true
+                Ok(true)
             }
             Content::List(items) => {
                 out.push(b'[');
                 let mut is_first = true;
                 for item in items {
-                    is_first &= !one(is_first, out, |out| item.write(context, out));
+                    is_first &= !one(is_first, out, |out| item.write(context, out))?;
                 }
                 out.push(b']');
-                true
+                Ok(true)
             }
             Content::Map(members) => {
                 out.push(b'{');
@@ -58,38 +65,66 @@ impl Content {
                         json::write_string(name, out);
                         out.push(b':');
                         value.write(context, out)
-                    });
+                    })?;
                 }
                 out.push(b'}');
-                true
+                Ok(true)
             }
         }
     }
 
-    /// It as a parameter of a statement. `None`: the request lacks something.
-    pub fn parameter(&self, context: &Context<'_>) -> Option<Parameter> {
+    /// It as a parameter of a statement.
+    ///
+    /// # Errors
+    /// Something in it is not there, or cannot be worked out: which, in words.
+    pub fn parameter(&self, context: &Context<'_>) -> Result<Parameter, Unable> {
         match self {
             Content::Value(output) => output.parameter(context),
-            Content::Literal(json) => Some(parameter_of_json(json)),
+            Content::Literal(json) => Ok(parameter_of_json(json)),
             Content::Text(template) => {
                 let mut text = Vec::new();
-                template
-                    .write(context, &mut text)
-                    .then(|| Parameter::One(Scalar::Text(String::from_utf8_lossy(&text).into_owned())))
+                if template.write(context, &mut text) {
+                    return Ok(Parameter::One(Scalar::Text(String::from_utf8_lossy(&text).into_owned())));
+                }
+                Err(template.unable(context).unwrap_or_else(|| {
+                    let lacks = template.missing(context).unwrap_or_else(|| "a value".to_owned());
+                    Unable::missing(&lacks, template.values())
+                }))
             }
             Content::List(_) | Content::Map(_) => {
                 let mut out = Vec::new();
-                self.write(context, &mut out);
-                Some(parameter_of_json(&String::from_utf8_lossy(&out)))
+                self.write(context, &mut out)?;
+                Ok(parameter_of_json(&String::from_utf8_lossy(&out)))
             }
         }
     }
 
-    /// What a request lacks for it, each in words. What depends on anything else is not the request's to give.
+    /// Whether nothing in it depends on a request, or on what steps give.
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Content::Literal(_) => true,
+            Content::Value(output) => output.is_constant(),
+            Content::Text(template) => template.constant().is_some(),
+            Content::List(items) => items.iter().all(Content::is_constant),
+            Content::Map(members) => members.iter().all(|(_, value)| value.is_constant()),
+        }
+    }
+
+    /// How a message calls it.
+    pub fn noun(&self) -> String {
+        match self {
+            Content::Value(output) => output.noun(),
+            Content::Text(template) => quoted(template.text()),
+            Content::Literal(json) => quoted(json),
+            Content::List(_) | Content::Map(_) => "a value of the request".to_owned(),
+        }
+    }
+
+    /// What a request lacks for it, each in words. What depends on values that are not known yet is not looked at.
     pub fn missing(&self, context: &Context<'_>, found: &mut Vec<String>) {
         match self {
             Content::Value(output) => found.extend(output.missing(context)),
-            Content::Text(template) if template.values().next().is_none() => {
+            Content::Text(template) if template.values().all(|place| place < context.values.len()) => {
                 found.extend(template.missing(context));
             }
             Content::Literal(_) | Content::Text(_) => {}
@@ -122,14 +157,18 @@ impl Content {
 }
 
 /// Appends one of several, a comma before it where it is not the first. Says whether it is there.
-fn one(is_first: bool, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+fn one(
+    is_first: bool,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<bool, Unable>,
+) -> Result<bool, Unable> {
     let before = out.len();
     if !is_first {
         out.push(b',');
     }
-    let is_there = write(out);
+    let is_there = write(out)?;
     if !is_there {
         out.truncate(before);
     }
-    is_there
+    Ok(is_there)
 }

@@ -13,6 +13,7 @@ use crate::kind::Kind;
 use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
+use crate::unable::{Failure, Unable};
 
 /// One expression, as it stands between `${` and `}`. Equal when written the same and, where it reads the environment,
 /// when that holds the same.
@@ -52,10 +53,22 @@ impl Expression {
 
     /// Whether it holds: `true`, or a text that is not empty. What is missing or fails does not hold.
     pub fn holds(&self, context: &Context<'_>) -> bool {
+        self.decide(context).unwrap_or(false)
+    }
+
+    /// The same for whoever must not take what cannot be worked out for what does not hold.
+    ///
+    /// # Errors
+    /// All that it reads is there, and nobody can say whether it holds.
+    pub fn decide(&self, context: &Context<'_>) -> Result<bool, Unable> {
         match &self.compiled.form {
-            Form::Constant(value) => computed::holds(value),
-            Form::Slot(slot) => slot.holds(context),
-            Form::Computed(computed) => computed.value(context).is_some_and(|value| computed::holds(&value)),
+            Form::Constant(value) => Ok(computed::holds(value)),
+            Form::Slot(slot) => Ok(slot.holds(context)),
+            Form::Computed(computed) => match computed.value(context) {
+                Ok(value) => Ok(computed::holds(&value)),
+                Err(Failure::Missing) => Ok(false),
+                Err(Failure::Unable(why)) => Err(Unable::of(&self.text, &why, self.values())),
+            },
         }
     }
 

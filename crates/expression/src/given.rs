@@ -10,7 +10,7 @@ use serde_json::Value as Tree;
 
 use crate::slot::joined;
 
-/// Elements of a list that the interpreter may run over; a longer one counts as missing.
+/// Elements of a list that the interpreter may run over.
 const LONGEST_LIST: usize = 1000;
 /// Bytes of a value that the interpreter may look at whole.
 const LARGEST: usize = 1024 * 1024;
@@ -111,16 +111,20 @@ pub(crate) fn holds(json: &str) -> bool {
     !matches!(json, "null" | "false" | "\"\"" | "[]" | "{}")
 }
 
-/// As the interpreter sees it. `None`: too large, or nested too deep.
-pub(crate) fn value(json: &str) -> Option<Value> {
+/// As the interpreter sees it.
+///
+/// # Errors
+/// Why it cannot be computed with.
+pub(crate) fn value(json: &str) -> Result<Value, String> {
     if json.len() > LARGEST {
-        return None;
+        return Err(format!("has more than {} MiB, and no more is computed with", LARGEST / 1024 / 1024));
     }
-    let tree: Tree = serde_json::from_str(json).ok()?;
-    if tree.as_array().is_some_and(|list| list.len() > LONGEST_LIST) {
-        return None;
+    if json::items(json).is_some_and(|mut items| items.nth(LONGEST_LIST).is_some()) {
+        return Err(format!("has more than {LONGEST_LIST} items, and no more are computed with"));
     }
-    Some(of_tree(tree))
+    let tree: Tree = serde_json::from_str(json)
+        .map_err(|_| "is nested too deep, or holds a number beyond what is computed with".to_owned())?;
+    Ok(of_tree(tree))
 }
 
 fn of_tree(tree: Tree) -> Value {

@@ -13,7 +13,7 @@
 //! - `names`, `given`: what is known, and at hand, beside the request.
 //! - `argument`: a word behind a command: one value, or all of a repeated parameter.
 //! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them.
-//! - `computed`: the tree, run for a request.
+//! - `computed`: the tree, run for a request; `unable` is why it gives nothing though all that it reads is there.
 
 mod argument;
 mod bind;
@@ -41,6 +41,7 @@ mod slot;
 mod template;
 #[cfg(test)]
 mod tests;
+mod unable;
 
 pub use argument::{Argument, Arguments};
 pub use content::Content;
@@ -55,3 +56,4 @@ pub use output::Output;
 pub use roots::is_root;
 pub use scalar::{Parameter, Scalar};
 pub use template::{Template, Unwritten};
+pub use unable::Unable;

@@ -20,6 +20,7 @@ use crate::names::Names;
 use crate::reshape::{self, Reshaping};
 use crate::scalar::{Parameter, Scalar};
 use crate::slot::{Slot, parameters};
+use crate::unable::{Failure, Unable};
 
 /// See the module. Equal when written the same and, where it reads the environment, when that holds the same.
 #[derive(Clone)]
@@ -52,31 +53,39 @@ impl Output {
 
     /// Appends its value as JSON: what is only handed on byte for byte, as it came. False, and nothing appended, where
     /// there is nothing: a step that was left out.
-    pub fn write_json(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+    ///
+    /// # Errors
+    /// It cannot be worked out, though there is something.
+    pub fn write_json(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<bool, Unable> {
         if self.reshapings.is_empty() {
             return self.write_plain(context, out);
         }
         let mut value = Vec::new();
-        if !self.write_plain(context, &mut value) {
-            return false;
+        if !self.write_plain(context, &mut value)? {
+            return Ok(false);
         }
         for reshaping in &self.reshapings {
             let mut next = Vec::with_capacity(value.len());
-            reshaping.apply(&text(value), context, &mut next);
+            let applied = reshaping.apply(&text(value), context, &mut next)?;
+            applied.map_err(|why| self.unable(&why))?;
             value = next;
         }
         out.extend_from_slice(&value);
-        true
+        Ok(true)
     }
 
-    fn write_plain(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
-        match &self.compiled.form {
+    fn write_plain(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<bool, Unable> {
+        Ok(match &self.compiled.form {
             Form::Slot(Slot::Given(inner)) => {
                 if context.values.get(inner.place).is_none_or(|given| given.json().is_none()) {
                     // A part of what is not there is not there either.
-                    return false;
+                    return Ok(false);
                 }
                 out.extend_from_slice(inner.json(context).unwrap_or("null").as_bytes());
+                true
+            }
+            Form::Slot(Slot::There(inner)) => {
+                out.extend_from_slice(inner.json(context).is_some().to_string().as_bytes());
                 true
             }
             Form::Slot(Slot::All(name)) => {
@@ -101,38 +110,63 @@ impl Output {
                 true
             }
             Form::Constant(value) => given::write_json(value, out),
-            Form::Computed(computed) => {
-                let value = computed.value(context).unwrap_or(Value::Null);
-                given::write_json(&value, out)
-            }
-        }
+            Form::Computed(computed) => match computed.value(context) {
+                Ok(value) => given::write_json(&value, out),
+                Err(Failure::Missing) => given::write_json(&Value::Null, out),
+                Err(Failure::Unable(why)) => return Err(self.unable(&why)),
+            },
+        })
+    }
+
+    fn unable(&self, why: &str) -> Unable {
+        Unable::of(&self.text, why, self.values())
     }
 
     /// Its JSON, `null` where there is nothing.
-    pub(crate) fn text_of(&self, context: &Context<'_>) -> String {
+    pub(crate) fn text_of(&self, context: &Context<'_>) -> Result<String, Unable> {
         let mut out = Vec::new();
-        if !self.write_json(context, &mut out) {
+        if !self.write_json(context, &mut out)? {
             out.extend_from_slice(b"null");
         }
-        text(out)
+        Ok(text(out))
     }
 
-    /// Its value as a parameter of a statement. `None`: the request has no such thing.
-    pub fn parameter(&self, context: &Context<'_>) -> Option<Parameter> {
+    /// Its value as a parameter of a statement.
+    ///
+    /// # Errors
+    /// There is no such thing, or it cannot be worked out. Null is bound only where null was given: what is not there is
+    /// not to become `NULL` in a table.
+    pub fn parameter(&self, context: &Context<'_>) -> Result<Parameter, Unable> {
+        let missing = || Unable::missing(&self.noun(), self.values());
         match &self.compiled.form {
+            Form::Slot(Slot::Given(inner)) if inner.json(context).is_none() => Err(missing()),
             Form::Slot(Slot::All(name)) if self.reshapings.is_empty() => {
                 let values: Vec<_> = all(context, name).map(scalar_of_bytes).collect();
-                (!values.is_empty()).then_some(Parameter::List(values))
+                if values.is_empty() { Err(missing()) } else { Ok(Parameter::List(values)) }
             }
-            Form::Slot(Slot::Given(_)) => Some(parameter_of_json(&self.text_of(context))),
+            Form::Slot(Slot::Given(_) | Slot::There(_)) => Ok(parameter_of_json(&self.text_of(context)?)),
             Form::Slot(slot) if self.reshapings.is_empty() => {
                 let mut value = Vec::new();
-                slot.write(context, &mut value).then(|| Parameter::One(scalar_of_bytes(value)))
+                if slot.write(context, &mut value) {
+                    Ok(Parameter::One(scalar_of_bytes(value)))
+                } else {
+                    Err(missing())
+                }
             }
-            Form::Computed(computed) if self.reshapings.is_empty() => {
-                computed.value(context).map(|value| parameter_of_value(&value))
-            }
-            _ => Some(parameter_of_json(&self.text_of(context))),
+            Form::Computed(computed) if self.reshapings.is_empty() => match computed.value(context) {
+                Ok(value) => Ok(parameter_of_value(&value)),
+                Err(Failure::Missing) => Err(missing()),
+                Err(Failure::Unable(why)) => Err(self.unable(&why)),
+            },
+            _ => Ok(parameter_of_json(&self.text_of(context)?)),
+        }
+    }
+
+    /// How a message calls it: `the parameter `id``, or the expression.
+    pub fn noun(&self) -> String {
+        match &self.compiled.form {
+            Form::Slot(slot) => slot.noun(),
+            _ => format!("a value for {}", crate::quoted(&self.text)),
         }
     }
 
@@ -151,7 +185,7 @@ impl Output {
             }
             // As they came: `1.50` is no other key than `1.50`.
             Form::Slot(Slot::Given(_)) => {
-                let value = self.text_of(context);
+                let Ok(value) = self.text_of(context) else { return false };
                 let mut one = |json: &str| out.push(|bytes| write_member(json, bytes));
                 match json::items(&value) {
                     Some(mut items) => items.clone().next().is_some() && items.all(&mut one),
@@ -159,24 +193,19 @@ impl Output {
                 }
             }
             _ => match self.parameter(context) {
-                None => false,
-                Some(Parameter::One(scalar)) => write_scalar(&scalar, out),
-                Some(Parameter::List(list)) => {
+                Err(_) => false,
+                Ok(Parameter::One(scalar)) => write_scalar(&scalar, out),
+                Ok(Parameter::List(list)) => {
                     !list.is_empty() && list.iter().all(|scalar| write_scalar(scalar, out))
                 }
             },
         }
     }
 
-    /// What a request lacks for it, in words; `None`: nothing, or it is not the request's to give.
+    /// What is lacking for it, in words; `None`: nothing, or that is not known yet.
     pub fn missing(&self, context: &Context<'_>) -> Option<String> {
-        if self.values().next().is_some() || self.parameter(context).is_some() {
-            return None;
-        }
-        Some(match &self.compiled.form {
-            Form::Slot(slot) => slot.noun(),
-            _ => format!("a value for {}", crate::quoted(&self.text)),
-        })
+        let is_known = self.values().all(|place| place < context.values.len());
+        (is_known && self.parameter(context).is_err()).then(|| self.noun())
     }
 
     /// The values beside the request that it reads, as places in [`Names::values`].
@@ -198,6 +227,13 @@ impl Output {
         for other in self.reshapings.iter().filter_map(Reshaping::other) {
             other.collect(each);
         }
+    }
+
+    /// Whether nothing in it depends on a request, or on what steps give.
+    pub fn is_constant(&self) -> bool {
+        let mut reads_nothing = true;
+        self.collect(&mut |_| reads_nothing = false);
+        reads_nothing
     }
 
     /// The expression as written, without `${` and `}`.
@@ -240,7 +276,7 @@ fn write_scalar(scalar: &Scalar, out: &mut Arguments) -> bool {
         Scalar::Int(number) => number.to_string().into_bytes(),
         Scalar::Uint(number) => number.to_string().into_bytes(),
         Scalar::Double(number) => number.to_string().into_bytes(),
-        Scalar::Text(text) => text.clone().into_bytes(),
+        Scalar::Text(text) | Scalar::Decimal(text) => text.clone().into_bytes(),
         Scalar::Bytes(bytes) => bytes.clone(),
     };
     out.push(|bytes| {
@@ -274,11 +310,11 @@ fn scalar_of_json(json: &str) -> Scalar {
 /// What no number of a database holds stays as it is written: an identifier of thirty digits is not to lose its last ones.
 fn scalar_of_number(json: &str) -> Scalar {
     let is_whole = !json.contains(['.', 'e', 'E']);
-    match (json.parse(), json.parse(), json.parse::<f64>()) {
-        (Ok(int), _, _) => Scalar::Int(int),
-        (_, Ok(uint), _) => Scalar::Uint(uint),
-        (_, _, Ok(double)) if !is_whole && double.is_finite() => Scalar::Double(double),
-        _ => Scalar::Text(json.to_owned()),
+    match (json.parse(), json.parse()) {
+        (Ok(int), _) => Scalar::Int(int),
+        (_, Ok(uint)) => Scalar::Uint(uint),
+        _ if is_whole => Scalar::Text(json.to_owned()),
+        _ => Scalar::Decimal(json.to_owned()),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::Context;
 use crate::compile::Known;
 use crate::fault::{Fault, quoted};
 use crate::output::Output;
+use crate::unable::Unable;
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,19 +118,30 @@ fn pairs(part: &IdedExpr) -> Option<Vec<(Box<str>, Box<str>)>> {
 }
 
 impl Reshaping {
-    /// Does it, and appends what comes of it: null where that is too long.
-    pub(crate) fn apply(&self, json: &str, context: &Context<'_>, out: &mut Vec<u8>) {
+    /// Does it, and appends what comes of it. The inner error says why that is not possible.
+    ///
+    /// # Errors
+    /// The other value that it reads cannot be worked out.
+    pub(crate) fn apply(
+        &self,
+        json: &str,
+        context: &Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Result<(), String>, Unable> {
         match self {
             Reshaping::Shape(shape) => json::reshape(json, shape, out),
             Reshaping::Merge(merge) => {
-                let (other, name) = (merge.other.text_of(context), merge.name.as_deref());
-                if json::merge(json, &other, &merge.key, &merge.other_key, name, LARGEST, out).is_err() {
-                    out.clear();
-                    out.extend_from_slice(b"null");
-                }
+                let (other, name) = (merge.other.text_of(context)?, merge.name.as_deref());
+                let merged = json::merge(json, &other, &merge.key, &merge.other_key, name, LARGEST, out);
+                return Ok(merged.map_err(|error| error.to_string()));
             }
-            Reshaping::Concat(other) => json::concat([json, &other.text_of(context)], out),
+            Reshaping::Concat(other) => {
+                let other = other.text_of(context)?;
+                // What is not there is no item.
+                json::concat([json, &other].into_iter().filter(|list| *list != "null"), out);
+            }
         }
+        Ok(Ok(()))
     }
 
     /// Another value that it reads.

@@ -12,8 +12,10 @@ pub enum Scalar {
     Int(i64),
     /// A whole number above what an `i64` holds.
     Uint(u64),
-    /// A number with a fraction.
+    /// A number with a fraction that was computed.
     Double(f64),
+    /// A number with a fraction or a power of ten, as it was written: a price is not to lose its last digits.
+    Decimal(String),
     /// A text; what a request holds is always one, also `7`.
     Text(String),
     /// Bytes that are no text.

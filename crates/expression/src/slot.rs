@@ -45,6 +45,8 @@ pub(crate) enum Slot {
     Url,
     /// What is at hand beside the request, or a part of it.
     Given(Inner),
+    /// Whether that is there: `true` or `false`.
+    There(Inner),
 }
 
 impl Slot {
@@ -60,6 +62,10 @@ impl Slot {
                 })
             }
             Slot::Given(inner) => inner.json(context).is_some_and(|json| given::write_text(json, out)),
+            Slot::There(inner) => {
+                out.extend_from_slice(inner.json(context).is_some().to_string().as_bytes());
+                true
+            }
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::String(text)) => {
                     out.extend_from_slice(text.as_bytes());
@@ -94,6 +100,7 @@ impl Slot {
             Slot::Query(_)
             | Slot::All(_)
             | Slot::Given(_)
+            | Slot::There(_)
             | Slot::Path(_)
             | Slot::Url
             | Slot::Authority
@@ -106,7 +113,7 @@ impl Slot {
     /// The place of the value beside the request that it reads.
     pub(crate) fn place(&self) -> Option<usize> {
         match self {
-            Slot::Given(inner) => Some(inner.place),
+            Slot::Given(inner) | Slot::There(inner) => Some(inner.place),
             _ => None,
         }
     }
@@ -117,7 +124,7 @@ impl Slot {
             Slot::Header(name) => format!("the field `{name}`"),
             Slot::Cookie(name) => format!("the cookie `{name}`"),
             Slot::Query(name) | Slot::All(name) => format!("the parameter `{name}`"),
-            Slot::Given(inner) => format!("`{}`", inner.written),
+            Slot::Given(inner) | Slot::There(inner) => format!("`{}`", inner.written),
             Slot::Path(name) => format!("the segment `{name}`"),
             Slot::Claim(name) => format!("the claim `{name}`"),
             Slot::Authority | Slot::Host => "the host".to_owned(),
@@ -137,6 +144,7 @@ impl Slot {
             }
             Slot::All(name) => query(context).flat_map(|query| parameters(query, name)).next().is_some(),
             Slot::Given(inner) => inner.json(context).is_some_and(given::holds),
+            Slot::There(inner) => inner.json(context).is_some(),
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::Bool(truth)) => truth,
                 Some(Json::String(text)) => !text.is_empty(),
@@ -148,12 +156,19 @@ impl Slot {
 
     /// As the interpreter sees it. What is missing is null; text that is not UTF-8 is bytes, which equal no text and
     /// have no text functions: read leniently, two values would become one.
-    pub(crate) fn value(&self, context: &Context<'_>) -> Value {
+    ///
+    /// # Errors
+    /// Why it cannot be computed with, though it is there.
+    pub(crate) fn value(&self, context: &Context<'_>) -> Result<Value, String> {
+        let unable = |why: String| format!("{} {why}", self.noun());
         if let Slot::Claim(name) = self {
-            return claim::find(context.request.fields, name).and_then(claimed).unwrap_or(Value::Null);
+            return Ok(claim::find(context.request.fields, name).and_then(claimed).unwrap_or(Value::Null));
         }
         if let Slot::Given(inner) = self {
-            return inner.json(context).and_then(given::value).unwrap_or(Value::Null);
+            return inner.json(context).map_or(Ok(Value::Null), given::value).map_err(unable);
+        }
+        if let Slot::There(inner) = self {
+            return Ok(Value::Bool(inner.json(context).is_some()));
         }
         if let Slot::All(name) = self {
             let values = query(context).flat_map(|query| parameters(query, name));
@@ -163,20 +178,21 @@ impl Slot {
                 lossless(bytes)
             });
             let list: Vec<Value> = decoded.collect();
-            return if list.len() > LONGEST_LIST { Value::Null } else { Value::List(list.into()) };
+            if list.len() > LONGEST_LIST {
+                let why = format!("has more than {LONGEST_LIST} values, and no more are computed with");
+                return Err(unable(why));
+            }
+            return Ok(Value::List(list.into()));
         }
         let mut bytes = Vec::new();
-        if !self.write(context, &mut bytes) {
-            return Value::Null;
-        }
-        lossless(bytes)
+        Ok(if self.write(context, &mut bytes) { lossless(bytes) } else { Value::Null })
     }
 
     /// The bytes as sent, for all but fields and claims.
     fn raw<'a>(&self, context: &Context<'a>) -> Option<(&'a [u8], Coding)> {
         let request = context.request;
         match self {
-            Slot::Header(_) | Slot::Claim(_) | Slot::All(_) | Slot::Given(_) => None,
+            Slot::Header(_) | Slot::Claim(_) | Slot::All(_) | Slot::Given(_) | Slot::There(_) => None,
             Slot::Authority => Some((request.authority.as_bytes(), Coding::Plain)),
             Slot::Cookie(name) => Some((cookie(request.fields, name)?, Coding::Plain)),
             Slot::Query(name) => Some((parameter(request.query()?, name)?, Coding::Form)),

@@ -13,6 +13,7 @@ use crate::kind::Kind;
 use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
+use crate::unable::{Failure, Unable};
 
 /// Text with expressions in it: `user-${path.id}`. `$${` stands for `${` itself. Equal when written the same and, where
 /// it reads the environment, when that holds the same.
@@ -83,7 +84,7 @@ impl Part {
             }
             Part::Slot(slot) => slot.write(context, out),
             Part::Computed(computed) => {
-                computed.value(context).is_some_and(|value| computed::write(&value, out))
+                computed.value(context).is_ok_and(|value| computed::write(&value, out))
             }
         }
     }
@@ -205,9 +206,22 @@ impl Template {
             Part::Slot(slot) => (!slot.write(context, &mut out)).then(|| slot.noun()),
             Part::Computed(computed) => {
                 let value = computed.value(context);
-                let there = value.is_some_and(|value| computed::write(&value, &mut out));
+                let there = value.is_ok_and(|value| computed::write(&value, &mut out));
                 (!there).then(|| format!("a value for {}", quoted(&self.text)))
             }
+        })
+    }
+
+    /// Why [`Template::write`] gives nothing, where all that is read is there; `None`: something is not.
+    pub fn unable(&self, context: &Context<'_>) -> Option<Unable> {
+        self.parts.iter().find_map(|part| {
+            let Part::Computed(computed) = part else { return None };
+            let why = match computed.value(context) {
+                Err(Failure::Unable(why)) => why,
+                Ok(value) if computed::is_too_long(&value) => "the text is too long".to_owned(),
+                Err(Failure::Missing) | Ok(_) => return None,
+            };
+            Some(Unable::of(&self.text, &why, self.values()))
         })
     }
 

@@ -185,6 +185,15 @@ pub enum Retry {
     Always,
 }
 
+/// A value among those of a request that does not fit what it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Which of the arguments of a call, counted from 0; `None`: nobody said.
+    pub argument: Option<usize>,
+    /// What would fit, in words: "a whole number of 32 bits".
+    pub takes: String,
+}
+
 /// See the module. Cheap to clone, since the followers of a failed fill all get it.
 #[derive(Clone)]
 pub struct Error {
@@ -192,12 +201,13 @@ pub struct Error {
     retry: Retry,
     detail: Cow<'static, str>,
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    misfit: Option<Arc<Misfit>>,
 }
 
 impl Error {
     /// An error of this kind; `detail` is for people and must hold no secret. Never to be retried.
     pub fn new(kind: Kind, detail: impl Into<Cow<'static, str>>) -> Self {
-        Error { kind, retry: Retry::Never, detail: detail.into(), cause: None }
+        Error { kind, retry: Retry::Never, detail: detail.into(), cause: None, misfit: None }
     }
 
     /// The same, with what lay beneath it.
@@ -205,6 +215,18 @@ impl Error {
     pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Arc::new(cause));
         self
+    }
+
+    /// The same, with the value that is at fault: whoever gave it is told by the name that it has there.
+    #[must_use]
+    pub fn of_misfit(mut self, misfit: Misfit) -> Self {
+        self.misfit = Some(Arc::new(misfit));
+        self
+    }
+
+    /// The value that is at fault.
+    pub fn misfit(&self) -> Option<&Misfit> {
+        self.misfit.as_deref()
     }
 
     /// The same, with another word on trying again.

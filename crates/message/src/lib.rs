@@ -16,7 +16,7 @@ mod response;
 pub use body::{Body, Duplex, Tunnel};
 pub use call::Call;
 pub use clock::{Clock, Reading, Skew, Timestamp};
-pub use error::{Error, Kind, Result, Retry, Side};
+pub use error::{Error, Kind, Misfit, Result, Retry, Side};
 pub use fields::Fields;
 pub use interim::{Interim, InterimHead};
 pub use request::{Client, Request, RequestView, Scheme};

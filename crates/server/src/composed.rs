@@ -87,7 +87,7 @@ impl Composed {
             began,
         };
         let (served, account) = run.serve(content).await;
-        let outcome = served.map(|served| served.response(plan, &view, names, &account.took));
+        let outcome = served.and_then(|served| served.response(plan, &view, names, &account.took));
         self.composition.counters.count(&account, outcome.is_ok());
         (outcome, account.took)
     }

@@ -81,6 +81,10 @@ fn scalar(value: &Scalar, out: &mut Vec<u8>) {
             out.push(b's');
             counted(text.as_bytes(), out);
         }
+        Scalar::Decimal(digits) => {
+            out.push(b'm');
+            counted(digits.as_bytes(), out);
+        }
         Scalar::Bytes(bytes) => {
             out.push(b'b');
             counted(bytes, out);

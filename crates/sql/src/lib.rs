@@ -7,6 +7,7 @@
 //! bytes a string if they are UTF-8 or else one of their base64. Parameters are bound, never spliced, and never shown.
 
 mod connection;
+mod decimal;
 mod figures;
 mod gather;
 mod json;

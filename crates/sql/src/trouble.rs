@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use expression::Scalar;
-use message::{Error, Kind, Retry};
+use message::{Error, Kind, Misfit, Retry};
 
 use crate::text::Bound;
 
@@ -96,7 +96,7 @@ fn shown(value: &Scalar) -> Option<String> {
         Scalar::Int(int) => int.to_string(),
         Scalar::Uint(uint) => uint.to_string(),
         Scalar::Double(double) => double.to_string(),
-        Scalar::Text(text) => text.clone(),
+        Scalar::Text(text) | Scalar::Decimal(text) => text.clone(),
         Scalar::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
     };
     (!text.is_empty()).then_some(text)
@@ -108,9 +108,25 @@ pub(crate) fn unusable(source: &str, what: &str) -> Error {
 }
 
 /// A parameter does not fit what its placeholder stands for; `placeholder` counts from 0.
-pub(crate) fn unfit(source: &str, placeholder: usize, why: &str) -> Error {
+pub(crate) fn unfit(source: &str, placeholder: usize, takes: &str) -> Error {
     let number = placeholder + 1;
-    Error::new(Kind::MalformedRequest, format!("source {source}: placeholder {number} takes {why}"))
+    Error::new(Kind::MalformedRequest, format!("source {source}: placeholder {number} takes {takes}"))
+        .of_misfit(Misfit { argument: Some(placeholder), takes: takes.to_owned() })
+}
+
+/// The database took the statement and found that a value of these does not fit its column. Which it is shows the value
+/// where it is repeated.
+pub(crate) fn unfit_data(source: &str, code: &str, text: &str, values: &[Bound<'_>]) -> Trouble {
+    let is_shown =
+        |bound: &&Bound<'_>| shown(bound.value).is_some_and(|value| text.contains(&format!("'{value}'")));
+    let mut repeated = values.iter().filter(is_shown).map(|bound| bound.placeholder);
+    let argument = match values {
+        [only] => Some(only.placeholder),
+        _ => repeated.next().filter(|first| repeated.all(|other| other == *first)),
+    };
+    let detail = format!("source {source}: a value does not fit its column ({code})");
+    let error = Error::new(Kind::MalformedRequest, detail).caused_by(said(&without(text, values)));
+    Trouble::Refused(error.of_misfit(Misfit { argument, takes: "what its column holds".to_owned() }))
 }
 
 /// More than may be answered.

@@ -18,7 +18,7 @@ pub(super) enum Token<'a> {
     Sign(char),
 }
 
-impl<'a> Token<'a> {
+impl Token<'_> {
     /// Whether it is one of these words of the language.
     pub(super) fn is(self, words: &[&str]) -> bool {
         matches!(self, Token::Word(word) if words.iter().any(|known| known.eq_ignore_ascii_case(word)))

@@ -50,7 +50,7 @@ fn the_least_compose_has_every_default() {
     assert!(!compose.reads_body && compose.vary.is_empty());
     let user = step(&compose.graph, "user");
     assert_eq!((user.on_error.stale, &user.on_error.then), (false, &Otherwise::Fail));
-    assert!(user.when.is_none() && user.over.is_none() && user.timeout.is_none() && user.cache.is_none());
+    assert!(user.when.is_none() && user.over.is_none() && user.timeout.is_none() && user.wrapping.is_none());
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn on_error_in_all_its_forms() {
         let compose = meant(&route(&format!("compose: {{ a: {{ api: GET /a, on_error: {written} }} }}")));
         let step = step(&compose.graph, "a");
         assert_eq!((step.on_error.stale, &step.on_error.then), (stale, &then), "{written}");
-        assert_eq!(step.cache.is_some(), stale, "{written}: what is stale was kept");
+        assert_eq!(step.wrapping.is_some(), stale, "{written}: what is stale was kept");
     }
 }
 
@@ -202,7 +202,7 @@ fn every_kind_of_source_is_asked_in_its_own_words() {
     let StepCall::Http(sent) = call("sent") else { panic!("it is a request") };
     assert_eq!((sent.method.as_str(), sent.form, sent.fields.len()), ("POST", HttpForm::Text, 1));
     assert_eq!(step(graph, "sent").timeout, Some(Duration::from_secs(2)));
-    assert_eq!(step(graph, "kept").cache.as_ref().unwrap().name, "live");
+    assert_eq!(step(graph, "kept").wrapping.as_ref().unwrap().policy.name, "live");
     for (name, rows) in
         [("rows", Rows::All), ("row", Rows::First), ("value", Rows::Value), ("column", Rows::Column)]
     {

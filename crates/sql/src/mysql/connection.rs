@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::cell;
 use super::json_columns::JsonColumns;
+use crate::decimal;
 use crate::sheet::Sheet;
 use crate::text::Text;
 use crate::trouble::{self, Trouble};
@@ -94,6 +95,10 @@ fn value(scalar: &Scalar) -> Value {
         Scalar::Int(int) => Value::Int(*int),
         Scalar::Uint(uint) => Value::UInt(*uint),
         Scalar::Double(double) => Value::Double(*double),
+        Scalar::Decimal(digits) => match decimal::as_written(digits) {
+            Some(double) => Value::Double(double),
+            None => Value::Bytes(digits.clone().into_bytes()),
+        },
         Scalar::Text(text) => Value::Bytes(text.clone().into_bytes()),
         Scalar::Bytes(bytes) => Value::Bytes(bytes.clone()),
     }
@@ -102,8 +107,15 @@ fn value(scalar: &Scalar) -> Value {
 /// Errors of the server after which it closes the connection: it shuts down, the connection was killed, or idle too long.
 const FATAL: [u16; 4] = [1053, 1927, 3169, 4031];
 
+/// An integer of another form; most other values that do not fit have a state that begins with `22`.
+const INCORRECT_VALUE: u16 = 1366;
+
 fn told(source: &str, text: &Text<'_>, error: Error, sent: bool) -> Trouble {
     match error {
+        Error::Server(server) if server.state.starts_with("22") || server.code == INCORRECT_VALUE => {
+            let code = format!("{}, {}", server.code, server.state);
+            trouble::unfit_data(source, &code, &server.message, &text.values)
+        }
         Error::Server(server) if !FATAL.contains(&server.code) => trouble::refused(
             source,
             &format!("{}, {}", server.code, server.state),

@@ -8,6 +8,7 @@ use bytes::{BufMut, BytesMut};
 use expression::Scalar;
 use tokio_postgres::types::{Format, IsNull, Kind, ToSql, Type, to_sql_checked};
 
+use crate::decimal;
 use crate::text::Bound;
 
 /// Why a value does not fit; `takes` is what would.
@@ -128,6 +129,7 @@ fn integer(value: &Scalar) -> Option<i128> {
         Scalar::Uint(uint) => Some((*uint).into()),
         Scalar::Double(double) if double.fract() == 0.0 && double.abs() < 1e18 => Some(*double as i128),
         Scalar::Text(text) => text.trim().parse().ok(),
+        Scalar::Decimal(digits) => decimal::whole(digits),
         _ => None,
     }
 }
@@ -137,7 +139,7 @@ fn double(value: &Scalar) -> Option<f64> {
         Scalar::Int(int) => Some(*int as f64),
         Scalar::Uint(uint) => Some(*uint as f64),
         Scalar::Double(double) => Some(*double),
-        Scalar::Text(text) => text.trim().parse().ok(),
+        Scalar::Text(text) | Scalar::Decimal(text) => text.trim().parse().ok(),
         _ => None,
     }
 }
@@ -159,7 +161,7 @@ fn text(value: &Scalar, out: &mut BytesMut) -> Option<()> {
         Scalar::Int(int) => out.put_slice(int.to_string().as_bytes()),
         Scalar::Uint(uint) => out.put_slice(uint.to_string().as_bytes()),
         Scalar::Double(double) => out.put_slice(double.to_string().as_bytes()),
-        Scalar::Text(text) => out.put_slice(text.as_bytes()),
+        Scalar::Text(text) | Scalar::Decimal(text) => out.put_slice(text.as_bytes()),
         Scalar::Bytes(bytes) => out.put_slice(bytes),
     }
     Some(())
@@ -188,6 +190,11 @@ mod tests {
         assert_eq!(from_url("40000", &Type::INT2), None);
         assert_eq!(bound(Scalar::Uint(u64::MAX), &Type::INT8), None);
         assert_eq!(bound(Scalar::Double(1.5), &Type::INT8), None);
+        let decimal = |digits: &str, ty| bound(Scalar::Decimal(digits.to_owned()), ty);
+        assert_eq!(decimal("7.50", &Type::INT8), None);
+        assert_eq!(decimal("7.0", &Type::INT8), bound(Scalar::Int(7), &Type::INT8));
+        assert_eq!(decimal("12345678901234567.890", &Type::NUMERIC), Some(b"12345678901234567.890".to_vec()));
+        assert_eq!(decimal("1.5e1", &Type::FLOAT8), Some(15_f64.to_be_bytes().to_vec()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use rusqlite::{Connection, Error, ErrorCode, Row, ToSql};
 use super::board::Job;
 use super::busy;
 use super::cell::{self, Texts};
+use crate::decimal;
 use crate::sheet::Sheet;
 use crate::text::Bound;
 use crate::trouble::{self, Trouble};
@@ -78,10 +79,20 @@ impl ToSql for Value<'_> {
             // It has no such integers; as text it is compared as the number that it is.
             Scalar::Uint(uint) => uint.to_string().into(),
             Scalar::Double(double) => (*double).into(),
+            Scalar::Decimal(digits) => match decimal::same(digits) {
+                Some(double) => double.into(),
+                None => ToSqlOutput::Borrowed(ValueRef::Text(digits.as_bytes())),
+            },
             Scalar::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Scalar::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
     }
+}
+
+/// A column of a strict table, or of row identifiers, takes no such value.
+fn is_of_another_type(error: &Error) -> bool {
+    const OTHER_TYPES: [i32; 2] = [rusqlite::ffi::SQLITE_CONSTRAINT_DATATYPE, rusqlite::ffi::SQLITE_MISMATCH];
+    error.sqlite_error().is_some_and(|error| OTHER_TYPES.contains(&error.extended_code))
 }
 
 fn told(source: &str, error: Error, values: &[Bound<'_>]) -> Trouble {
@@ -92,6 +103,9 @@ fn told(source: &str, error: Error, values: &[Bound<'_>]) -> Trouble {
             | ErrorCode::DatabaseCorrupt
             | ErrorCode::SystemIoFailure,
         ) => trouble::broken(source, true, &error),
+        Some(_) if is_of_another_type(&error) => {
+            trouble::unfit_data(source, "SQLITE_CONSTRAINT_DATATYPE", &error.to_string(), values)
+        }
         Some(code) => trouble::refused(source, &format!("{code:?}"), &error.to_string(), values),
         None => trouble::refused(source, "SQLite", &error.to_string(), values),
     }
