@@ -20,6 +20,7 @@ pub(crate) const DRAIN_DELAY: Duration = Duration::ZERO;
 
 /// Idle connections kept per core and target.
 pub(crate) const IDLE_CONNECTIONS: usize = 64;
+pub(crate) const CONNECTION_AGE: Duration = Duration::from_hours(1);
 
 /// Where clients come in.
 pub(crate) const HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);

@@ -192,6 +192,8 @@ pub struct HttpSource {
     pub timeouts: Timeouts,
     /// Idle connections kept per core and target.
     pub idle_connections: usize,
+    /// How old a connection may become before it is used no more.
+    pub connection_age: Duration,
     /// Open connections per core and target; above: wait, then 503. Zero: no limit.
     pub connections: usize,
 }

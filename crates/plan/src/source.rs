@@ -41,6 +41,7 @@ pub(crate) fn source(node: Node<'_>, folder: &Path, report: &mut Report) -> Opti
     section.set("idle_connections", &mut source.idle_connections, report, |node, report| {
         Some(value::number(node, 0..=1_000_000, report)? as usize)
     });
+    section.set("connection_age", &mut source.connection_age, report, value::duration);
     if let Some(node) = section.get("tls") {
         tls(node, &mut source, folder, report);
     }

@@ -64,6 +64,7 @@ pub(crate) fn source(name: &str, targets: Vec<Target>) -> HttpSource {
         authorities: None,
         timeouts: Timeouts::default(),
         idle_connections: default::IDLE_CONNECTIONS,
+        connection_age: default::CONNECTION_AGE,
         connections: 0,
     }
 }

@@ -41,6 +41,13 @@ pub(crate) static SOURCE: Section = Section {
             "Open connections for each core and server; above: wait, then 503. `0`: no limit.",
         ),
         word("idle_connections", "number", Some("64"), "Idle connections kept for each core and server."),
+        word(
+            "connection_age",
+            "duration",
+            Some("1h"),
+            "How old a connection may become before no further request is sent on it. One to an address that its name no \
+             longer has is given up half a minute after the name has changed, whatever its age.",
+        ),
     ],
     later: &["use", "retry"],
 };

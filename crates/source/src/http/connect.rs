@@ -12,11 +12,13 @@ use tokio_rustls::client::TlsStream;
 
 use super::dial::dial;
 use super::shared::{Shared, Target};
+use super::tether::Tether;
 use super::transport::Transport;
 
 /// A fresh connection.
 pub(super) struct Connected {
     pub(super) transport: Transport,
+    pub(super) tether: Tether,
     /// HTTP/2, or else HTTP/1.1.
     pub(super) is_http2: bool,
 }
@@ -65,12 +67,15 @@ async fn steps(
             };
             Error::new(kind, format!("{}: {what}", target.name)).caused_by(error)
         })?;
+    let address = tcp.peer_addr().map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |address| address.ip());
+    let tether = Tether::new(&target.addresses, address, shared.plan.connection_age);
     // Heads and small bodies are written in one piece; waiting for more would only delay them.
     let _slower_without = tcp.set_nodelay(true);
     let protocol = shared.plan.protocol;
     match target.plan.scheme {
         Scheme::Http => Ok(Connected {
             transport: Transport::Plain(tcp),
+            tether,
             is_http2: protocol == Protocol::Http2 && !only_http1,
         }),
         Scheme::Https => {
@@ -81,7 +86,7 @@ async fn steps(
                 let detail = format!("{}: the origin does not speak HTTP/2", target.name);
                 return Err(Error::new(Kind::Connect, detail));
             }
-            Ok(Connected { transport: Transport::Tls(Box::new(tls)), is_http2 })
+            Ok(Connected { transport: Transport::Tls(Box::new(tls)), tether, is_http2 })
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::Instant;
 
 use super::pool::Slot;
+use super::tether::Tether;
 use super::timer::Timer;
 use super::transport::Transport;
 
@@ -27,7 +28,7 @@ pub(super) struct Connection {
     pub(super) timer: Timer,
     /// True when it has served a request before, so that the origin may be closing it right now.
     pub(super) was_used: bool,
-    pub(super) opened: Instant,
+    pub(super) tether: Tether,
     pub(super) idle_since: Instant,
     /// Its place among the connections in use; none while it is idle.
     pub(super) slot: Option<Slot>,
@@ -35,15 +36,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(transport: Transport, slot: Slot) -> Box<Self> {
-        let now = Instant::now();
+    pub(super) fn new(transport: Transport, slot: Slot, tether: Tether) -> Box<Self> {
         Box::new(Connection {
             transport,
             input: BytesMut::new(),
             timer: Timer::default(),
             was_used: false,
-            opened: now,
-            idle_since: now,
+            tether,
+            idle_since: Instant::now(),
             slot: Some(slot),
             read_size: SMALL_READ,
         })

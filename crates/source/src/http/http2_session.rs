@@ -12,9 +12,10 @@ use h2::{Ping, PingPong};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::pool::{IDLE, Slot};
+use super::tether::Tether;
 use super::transport::Transport;
 
-/// How often the driver looks at how long the connection has been idle.
+/// How often the driver looks at how long the connection has been idle, and whether it may be used on.
 const TICK: Duration = Duration::from_secs(5);
 /// Idle this long, the connection is pinged, once. gRPC servers end connections that ping more than twice without a
 /// request in between.
@@ -50,7 +51,11 @@ impl Drop for Stream {
 
 impl Session {
     /// Says hello and starts the driver.
-    pub(super) async fn start(transport: Transport, slot: Slot) -> Result<Rc<Self>, h2::Error> {
+    pub(super) async fn start(
+        transport: Transport,
+        slot: Slot,
+        tether: Tether,
+    ) -> Result<Rc<Self>, h2::Error> {
         let (sender, connection) = h2::client::Builder::new()
             .enable_push(false)
             .initial_window_size(STREAM_WINDOW)
@@ -64,7 +69,7 @@ impl Session {
             idle_since: Cell::new(Instant::now()),
             was_used: Cell::new(false),
         });
-        tokio::task::spawn_local(drive(connection, Rc::downgrade(&session), slot));
+        tokio::task::spawn_local(drive(connection, Rc::downgrade(&session), slot, tether));
         Ok(session)
     }
 
@@ -107,7 +112,12 @@ impl Session {
 }
 
 /// Drives the connection to its end, and closes it when it is idle for long or dead.
-async fn drive(mut connection: Connection<Transport, Bytes>, session: Weak<Session>, slot: Slot) {
+async fn drive(
+    mut connection: Connection<Transport, Bytes>,
+    session: Weak<Session>,
+    slot: Slot,
+    tether: Tether,
+) {
     let mut pings = connection.ping_pong();
     let mut pinged: Option<Instant> = None;
     let mut tick = tokio::time::interval(TICK);
@@ -127,7 +137,8 @@ async fn drive(mut connection: Connection<Transport, Bytes>, session: Weak<Sessi
                     break;
                 }
                 let idle = if session.streams() == 0 { session.idle_since.get().elapsed() } else { Duration::ZERO };
-                if idle >= IDLE {
+                tether.see_to_name();
+                if idle >= IDLE || !tether.holds(Instant::now()) {
                     session.retire();
                 } else if (PING_AFTER..PING_AFTER + TICK).contains(&idle)
                     && pinged.is_none()

@@ -25,6 +25,7 @@ mod outgoing;
 mod pool;
 mod send;
 mod shared;
+mod tether;
 mod timer;
 mod tls;
 mod transport;

@@ -154,7 +154,7 @@ impl Origin {
 
     async fn connect_http1(&self, slot: Slot) -> Result<Box<Connection>> {
         let connected = connect(&self.shared, self.target(), true).await?;
-        Ok(Connection::new(connected.transport, slot))
+        Ok(Connection::new(connected.transport, slot, connected.tether))
     }
 
     /// The way of targets that speak HTTP/2, or may.
@@ -195,13 +195,13 @@ impl Origin {
             return self.open_http1().await.map(Opened::Http1);
         }
         let slot = self.slot().await?;
-        let Connected { transport, is_http2 } = connect(&self.shared, self.target(), false).await?;
+        let Connected { transport, tether, is_http2 } = connect(&self.shared, self.target(), false).await?;
         if !is_http2 {
             self.speaks.set(Speaks::Http1);
-            return Ok(Opened::Http1(Connection::new(transport, slot)));
+            return Ok(Opened::Http1(Connection::new(transport, slot, tether)));
         }
         self.speaks.set(Speaks::Http2);
-        let session = Session::start(transport, slot).await.map_err(|error| {
+        let session = Session::start(transport, slot, tether).await.map_err(|error| {
             let detail = format!("{}: the HTTP/2 connection could not be started", self.target().name);
             Error::new(Kind::Connect, detail).retry(Retry::Always).caused_by(error)
         })?;

@@ -17,8 +17,6 @@ use super::connection::Connection;
 
 /// How long a connection may be idle: under the 60 s and more after which most servers close theirs.
 pub(super) const IDLE: Duration = Duration::from_secs(55);
-/// How old a connection may become, so that a name that points elsewhere by now is noticed at last.
-const MAX_AGE: Duration = Duration::from_hours(1);
 /// How often idle connections are looked through.
 const SWEEP: Duration = Duration::from_secs(15);
 /// How many requests may wait for a connection; the next is refused.
@@ -122,7 +120,7 @@ impl Pool {
         }
         let now = Instant::now();
         while let Some(mut connection) = idle.pop_back() {
-            if is_young(&connection, now) && connection.transport.is_quiet() {
+            if may_be_used(&connection, now) && connection.transport.is_quiet() {
                 connection.slot = Some(slot);
                 return Ok(connection);
             }
@@ -167,9 +165,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-fn is_young(connection: &Connection, now: Instant) -> bool {
-    now.saturating_duration_since(connection.idle_since) < IDLE
-        && now.saturating_duration_since(connection.opened) < MAX_AGE
+fn may_be_used(connection: &Connection, now: Instant) -> bool {
+    now.saturating_duration_since(connection.idle_since) < IDLE && connection.tether.holds(now)
 }
 
 /// Closes what is too old or was closed by the origin, until nothing is idle.
@@ -179,7 +176,10 @@ async fn sweep(pool: Weak<Pool>) {
         let Some(pool) = pool.upgrade() else { return };
         let now = Instant::now();
         let mut idle = pool.idle.borrow_mut();
-        idle.retain_mut(|connection| is_young(connection, now) && connection.transport.is_quiet());
+        idle.retain_mut(|connection| may_be_used(connection, now) && connection.transport.is_quiet());
+        if let Some(connection) = idle.back() {
+            connection.tether.see_to_name();
+        }
         if idle.is_empty() {
             pool.is_swept.set(false);
             return;

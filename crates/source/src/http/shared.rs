@@ -24,7 +24,7 @@ pub(super) struct Target {
     pub(super) authority: String,
     /// `scheme://host:port`, for messages and logs.
     pub(super) name: Arc<str>,
-    pub(super) addresses: Name,
+    pub(super) addresses: Arc<Name>,
     pub(super) health: Health,
 }
 

@@ -175,6 +175,22 @@ async fn what_is_idle_too_long_is_not_used_and_swept_away() {
 }
 
 #[tokio::test(flavor = "local")]
+async fn what_is_too_old_is_not_used_however_busy_it_was() {
+    let notes = Notes::default();
+    let mut plan = plan(&[numbered(&notes, &[&[OK; 9]]).await]);
+    plan.connection_age = Duration::from_secs(100);
+    let source = source(plan);
+    answer(&source, get("/")).await;
+    tokio::time::pause();
+    for _ in 0..3 {
+        tokio::time::advance(Duration::from_secs(40)).await;
+        answer(&source, get("/")).await;
+    }
+    let connections: Vec<_> = notes.borrow().iter().map(|note| note.starts_with("0 ")).collect();
+    assert_eq!(connections, [true, true, true, false]);
+}
+
+#[tokio::test(flavor = "local")]
 async fn dropping_an_answer_amid_its_content_closes_the_connection() {
     let notes = Notes::default();
     let noted = Rc::clone(&notes);

@@ -149,6 +149,7 @@ pub(crate) fn plan(ports: &[u16]) -> plan::HttpSource {
             body: Duration::from_secs(10),
         },
         idle_connections: 8,
+        connection_age: Duration::from_hours(1),
         connections: 0,
     }
 }
