@@ -111,6 +111,7 @@ mod disk {
 mod shared {
     //! What instances share through a Redis.
     mod answers;
+    mod half_failures;
     pub(crate) mod instances;
     mod lost_purges;
     mod one_fill;

@@ -42,9 +42,9 @@ struct Done {
     purged: Understood,
     soft: bool,
     in_force: bool,
-    /// Whether the other instances, where there may be some, have been told, or will be once Redis is back.
+    /// Whether the other instances, where there may be some, have been told, or why not yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    other_instances: Option<&'static str>,
+    other_instances: Option<String>,
     /// What a restart does to it, where there is a disk tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     after_restart: Option<&'static str>,
@@ -76,7 +76,7 @@ pub(crate) async fn purge(
     let errands =
         if round.is_some() { hottest(&control, scopes.clone(), refresh).await? } else { Vec::new() };
     let purged = understood(&scopes);
-    forget(&control, scopes, soft);
+    let latest = forget(&control, scopes, soft);
     let refreshing = errands.len();
     if let Some(round) = round {
         let backstage = Arc::clone(&control.0.backstage);
@@ -86,7 +86,8 @@ pub(crate) async fn purge(
             tracing::info!(fetched = fetched.len(), failed, "fetched again after a purge");
         });
     }
-    let (other_instances, after_restart) = (others(&control), after_restart(&control));
+    let after_restart = after_restart(&control);
+    let other_instances = others(&control, latest).await;
     Ok(answer(Done { purged, soft, in_force: true, other_instances, after_restart, refreshing }))
 }
 
@@ -98,9 +99,12 @@ fn after_restart(control: &Control) -> Option<&'static str> {
     })
 }
 
-fn others(control: &Control) -> Option<&'static str> {
-    let figures = control.0.store.shared_figures()?;
-    Some(if figures.up && figures.hears { "told" } else { "told once Redis is back" })
+/// Told is what Redis has taken. What it does not take now is told as soon as it does.
+async fn others(control: &Control, latest: u64) -> Option<String> {
+    Some(match control.0.store.others_told(latest).await? {
+        Ok(()) => "told".to_owned(),
+        Err(why) => format!("not told yet: {why}"),
+    })
 }
 
 fn words_of(call: Call) -> Result<Words, Fault> {
@@ -132,12 +136,14 @@ async fn count(control: &Control, scopes: Vec<Scope>) -> Result<Counted, Fault> 
     control.0.walks.run(sum).await
 }
 
-fn forget(control: &Control, scopes: Vec<Scope>, soft: bool) {
+/// Gives back the number of the latest.
+fn forget(control: &Control, scopes: Vec<Scope>, soft: bool) -> u64 {
     let now = Clock::now();
-    for scope in scopes {
+    let each = scopes.into_iter().map(|scope| {
         control.0.metrics.purged(kind_of(&scope), soft);
-        control.0.store.purge(&Purge { scope, soft }, now);
-    }
+        control.0.store.purge(&Purge { scope, soft }, now)
+    });
+    each.max().unwrap_or(0)
 }
 
 /// The most used answers that can be asked for again.

@@ -5,6 +5,8 @@
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use message::Timestamp;
 use serde::Serialize;
@@ -13,6 +15,7 @@ use crate::disk_tier::DiskTier;
 use crate::entry::{Entry, Variant};
 use crate::key::KeyView;
 use crate::marks::{Marks, Standing};
+use crate::shared_tier::SharedTier;
 use crate::store::Store;
 
 /// What is forgotten, or listed. Schemes do not matter.
@@ -105,22 +108,36 @@ impl Purge {
 
 impl Store {
     /// Forgets. In force for every core when this returns, whatever the number of answers; whether it
-    /// stays in force if the process ends now, [`Store::after_restart`] tells.
-    pub fn purge(&self, purge: &Purge, now: Timestamp) {
-        self.forget(purge, true, now);
+    /// stays in force if the process ends now, [`Store::after_restart`] tells. Given back: its number, by which to ask
+    /// whether other instances were told.
+    pub fn purge(&self, purge: &Purge, now: Timestamp) -> u64 {
+        self.forget(purge, true, now)
+    }
+
+    /// Whether Redis has taken the purge of this number, so that the other instances are told; waits for it, a second at
+    /// most. An error says why not. `None`: there is no tier that others share.
+    pub async fn others_told(&self, number: u64) -> Option<Result<(), String>> {
+        Some(self.shared.as_ref()?.taken.has(number).await)
+    }
+
+    /// Tells the other instances, where there may be some, that nothing more will be purged here. Whether that came off
+    /// within this time; where not, they doubt what they hold.
+    pub async fn leave(&self, most: Duration) -> bool {
+        match &self.shared {
+            Some(shared) => shared.leave(most).await,
+            None => true,
+        }
     }
 
     /// `urgent`: somebody waits for the memory. What writes make out of date is swept when there is enough of it.
-    pub(crate) fn forget(&self, purge: &Purge, urgent: bool, now: Timestamp) {
-        let Some(shared) = &self.shared else {
-            self.mark(purge, urgent, now);
-            return;
-        };
+    pub(crate) fn forget(&self, purge: &Purge, urgent: bool, now: Timestamp) -> u64 {
+        let Some(shared) = &self.shared else { return self.mark(purge, urgent, now) };
         // Held meanwhile, so that nobody reads an answer of another instance between the mark and what is known of it.
         let mut positions = shared.positions();
         let epoch = self.mark(purge, urgent, now);
         positions.marked(epoch);
         shared.tell(purge, epoch);
+        epoch
     }
 
     /// Forgets what another instance has purged, or what it may have. Gives back the epoch from which on it is in force.
@@ -138,7 +155,8 @@ impl Store {
 
     /// How many purges forget more than they named, since there were too many to tell apart, since the start.
     pub fn folded_purges(&self) -> u64 {
-        self.marks.folds()
+        let told = |shared: &Arc<SharedTier>| shared.counters.purges_folded.load(Relaxed);
+        self.marks.folds() + self.shared.as_ref().map_or(0, told)
     }
 
     /// Whether [`Store::sweep`] has something to do.

@@ -4,13 +4,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::store::Store;
 
-/// Since the start, but for the two switches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Since the start, but for what says how things are now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedFigures {
     /// Redis answers; while it does not, it is tried again from time to time.
     pub up: bool,
     /// Purges of the other instances are heard, so that what lies there can be used.
     pub hears: bool,
+    /// Why Redis does not take what this instance tells the others; `None`: it does, or has not refused for a second.
+    pub refused: Option<String>,
+    /// Purges that the others have not been told of yet.
+    pub untold: u64,
+    /// Other instances that have fallen silent.
+    pub missing: u64,
     /// Answers found there.
     pub hits: u64,
     /// Answers looked for there in vain.
@@ -42,6 +48,9 @@ impl Store {
         Some(SharedFigures {
             up: tier.redis.is_up(),
             hears: tier.hears(),
+            refused: tier.taken.overdue(),
+            untold: tier.taken.waiting(),
+            missing: count(&counters.missing),
             hits: count(&counters.hits),
             misses: count(&counters.misses),
             skipped: count(&counters.skipped),

@@ -6,10 +6,15 @@
 //!           │
 //!           └─► orders ─► thread ─► writer                     off the request's way
 //! purge ─────────────► thread ─► telling ─► stream of purges ─► news ─► marks of each instance   (message, positions)
+//!                                │      └──► heartbeats ──────► news ─► doubt                     (attendance)
+//!                                └─► taken ─► whoever purged
 //! ```
 //!
 //! A slow or missing Redis costs a look-up that fails at once and nothing else. Why it is so: decision 0009.
 
+mod attendance;
+mod doubt;
+mod lock;
 mod lookup;
 mod message;
 mod names;
@@ -17,6 +22,7 @@ mod news;
 mod positions;
 mod record;
 mod scripts;
+mod taken;
 mod telling;
 mod thread;
 mod tier;

@@ -290,6 +290,7 @@ impl<'a> Control<'a> {
             _ = signals.terminate.recv() => {}
             _ = signals.interrupt.recv() => {}
         }
+        tiers::leave(&self.shared.store).await;
         self.shared.metrics.access_log().flush();
         if let Some(disk) = &self.tiers.disk {
             tiers::close(disk);

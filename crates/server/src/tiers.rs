@@ -14,6 +14,9 @@ use crate::configuration::StartError;
 /// How long what is still to be written may take at the end.
 const CLOSING: Duration = Duration::from_secs(10);
 
+/// How long it may take at the end to tell the others.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// The store of a plan, and its tiers.
 pub(crate) fn open(plan: &Plan) -> Result<(Arc<Store>, Tiers), StartError> {
     let tiers = Tiers { disk: plan.disk.as_ref().map(open_disk).transpose()?, redis: redis(plan)? };
@@ -39,11 +42,20 @@ fn redis(plan: &Plan) -> Result<Option<Arc<redis_link::Shared>>, StartError> {
 pub(crate) fn missing(store: &Store) -> Result<(), String> {
     match store.shared_figures() {
         Some(figures) if !figures.up => {
-            Err("Redis does not answer: answers come from memory and origin".to_owned())
+            Err(format!("Redis does not answer: answers come from memory and origin{}", untold(&figures)))
         }
-        Some(figures) if !figures.hears => {
-            Err("purges of other instances are not heard: answers come from memory and origin".to_owned())
-        }
+        Some(figures) if !figures.hears => Err(format!(
+            "purges of other instances are not heard: answers come from memory and origin{}",
+            untold(&figures)
+        )),
+        Some(SharedFigures { refused: Some(why), untold, .. }) => Err(format!(
+            "Redis does not take what this instance purges ({untold} wait), so the others do not hear of it: {why}"
+        )),
+        Some(SharedFigures { missing: 1.., .. }) => Err(
+            "an instance has fallen silent: what it purges is not known here, so everything is made stale as often as \
+             `unheard` says"
+                .to_owned(),
+        ),
         Some(_) | None => Ok(()),
     }
 }
@@ -51,6 +63,19 @@ pub(crate) fn missing(store: &Store) -> Result<(), String> {
 /// What is wrong with the disk tier; nobody is refused because of it.
 pub(crate) fn disk_trouble(disk: &Disk) -> Result<(), String> {
     disk.trouble().map_or(Ok(()), Err)
+}
+
+fn untold(figures: &SharedFigures) -> String {
+    if figures.untold == 0 { String::new() } else { format!("; {} purges wait to be told", figures.untold) }
+}
+
+/// Tells the other instances that this one is leaving.
+pub(crate) async fn leave(store: &Store) {
+    if !store.leave(LEAVING).await {
+        tracing::warn!(
+            "the other instances could not be told that this one leaves: they will doubt what they hold"
+        );
+    }
 }
 
 /// Has the shared tier's figures read whenever somebody asks.
@@ -61,6 +86,9 @@ pub(crate) fn tie_shared(store: &Arc<Store>, metrics: &Metrics) {
     };
     tie(Reading::SharedUp, |figures| u64::from(figures.up));
     tie(Reading::SharedHears, |figures| u64::from(figures.hears));
+    tie(Reading::SharedTells, |figures| u64::from(figures.refused.is_none()));
+    tie(Reading::SharedMissing, |figures| figures.missing);
+    tie(Reading::PurgesUntold, |figures| figures.untold);
     tie(Reading::SharedHits, |figures| figures.hits);
     tie(Reading::SharedMisses, |figures| figures.misses);
     tie(Reading::SharedSkipped, |figures| figures.skipped);

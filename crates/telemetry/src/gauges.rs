@@ -64,6 +64,10 @@ pub enum Reading {
     SharedUp,
     /// Whether purges of other instances are heard: 1 or 0.
     SharedHears,
+    /// Whether Redis takes what this instance tells the others: 1 or 0.
+    SharedTells,
+    /// Other instances that have fallen silent.
+    SharedMissing,
     /// Answers found in Redis, since the start.
     SharedHits,
     /// Answers looked for in Redis in vain, since the start.
@@ -80,6 +84,8 @@ pub enum Reading {
     SharedWaitedInVain,
     /// Purges told to other instances, since the start.
     PurgesTold,
+    /// Purges that other instances have not been told of yet.
+    PurgesUntold,
     /// Purges heard of other instances, since the start.
     PurgesHeard,
     /// Times that everything was made stale, since nobody could say what was purged.
@@ -90,7 +96,7 @@ pub enum Reading {
 
 impl Reading {
     /// Every reading, in the order of the enum.
-    pub const ALL: [Reading; 38] = [
+    pub const ALL: [Reading; 41] = [
         Reading::CacheBytes,
         Reading::CacheCapacity,
         Reading::CacheKeys,
@@ -118,6 +124,8 @@ impl Reading {
         Reading::DiskUp,
         Reading::SharedUp,
         Reading::SharedHears,
+        Reading::SharedTells,
+        Reading::SharedMissing,
         Reading::SharedHits,
         Reading::SharedMisses,
         Reading::SharedSkipped,
@@ -126,6 +134,7 @@ impl Reading {
         Reading::SharedWaited,
         Reading::SharedWaitedInVain,
         Reading::PurgesTold,
+        Reading::PurgesUntold,
         Reading::PurgesHeard,
         Reading::Doubts,
         Reading::OpenConnections,

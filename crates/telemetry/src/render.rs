@@ -414,6 +414,16 @@ fn described(reading: Reading) -> (MetricType, Figure) {
         Reading::SharedHears => {
             (MetricType::Gauge, figure("shared_hears", "Whether purges of other instances are heard"))
         }
+        Reading::SharedTells => (
+            MetricType::Gauge,
+            figure(
+                "shared_tells",
+                "Whether Redis takes what this instance tells the others: purges, heartbeats",
+            ),
+        ),
+        Reading::SharedMissing => {
+            (MetricType::Gauge, figure("shared_missing", "Other instances that have fallen silent"))
+        }
         Reading::SharedHits => (MetricType::Counter, figure("shared_hits", "Answers found in Redis")),
         Reading::SharedMisses => {
             (MetricType::Counter, figure("shared_misses", "Answers looked for in Redis in vain"))
@@ -442,6 +452,10 @@ fn described(reading: Reading) -> (MetricType, Figure) {
             figure("shared_waited_in_vain", "Times of waiting for another instance that came to nothing"),
         ),
         Reading::PurgesTold => (MetricType::Counter, figure("purges_told", "Purges told to other instances")),
+        Reading::PurgesUntold => (
+            MetricType::Gauge,
+            figure("purges_untold", "Purges that other instances have not been told of yet"),
+        ),
         Reading::PurgesHeard => {
             (MetricType::Counter, figure("purges_heard", "Purges heard of other instances"))
         }

@@ -175,10 +175,9 @@ fn a_purge_at_who_is_cut_off_is_told_later() {
     line.cut();
     there.wait_for_metrics("being cut off", |metrics| metrics.count("fleetfoot_shared_hears") == 0);
     let told = purge(&there, &json!({ "url": "http://example.test/" }));
-    assert_eq!(
-        (told["other_instances"].as_str(), &told["in_force"]),
-        (Some("told once Redis is back"), &json!(true))
-    );
+    assert_eq!(told["in_force"], true);
+    let others = told["other_instances"].as_str().unwrap();
+    assert!(others.starts_with("not told yet: source shared: "), "{others}");
     assert_eq!(there.get("/").text(), "/ 2");
     assert_eq!(here.get("/").text(), "/ 1");
     line.restore();

@@ -152,7 +152,9 @@ impl<'a> Sharing<'a> {
         record.draft.since = since;
         record.draft.client_lifetime =
             client_lifetime(&mut record.draft.fields, record.draft.variant.as_ref(), self.policy);
-        self.store.standing(key, Arc::new(Entry::new(record.draft, record.content)))
+        let entry = self.store.standing(key, Arc::new(Entry::new(record.draft, record.content)))?;
+        let suspected = self.tier.suspects(entry.terms().received_at());
+        Some(suspected.map_or_else(|| Arc::clone(&entry), |since| Arc::new(entry.softened(since))))
     }
 }
 

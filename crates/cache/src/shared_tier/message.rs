@@ -1,5 +1,5 @@
-//! Message: one purge as the stream of purges tells it: names and values, readable with `XRANGE`. Written by the instance
-//! that purges, read by all of them.
+//! Message: one purge as the stream of purges tells it, and one heartbeat: names and values, readable with `XRANGE`. Written
+//! by one instance, read by all of them.
 
 use redis_link::Value;
 
@@ -23,6 +23,15 @@ pub(crate) struct Told {
     pub(crate) generation: u64,
     /// `None`: the stream's first entry, which only begins it.
     pub(crate) message: Option<Message>,
+}
+
+/// Its sender has told all it purged before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beat {
+    pub(crate) position: Position,
+    pub(crate) from: u64,
+    /// It is leaving.
+    pub(crate) is_last: bool,
 }
 
 impl Message {
@@ -51,7 +60,6 @@ impl Message {
     fn of(fields: &[(String, String)]) -> Self {
         let field =
             |name: &str| fields.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str());
-        let number = |name: &str| field(name).and_then(|value| value.parse().ok());
         let text = || field("text").map(Box::from);
         let host = || field("host").map(Box::from);
         let scope = match field("what") {
@@ -64,48 +72,65 @@ impl Message {
         };
         let soft = scope.is_some() && field("soft") == Some("1");
         Message {
-            from: number("from").unwrap_or(0),
-            epoch: number("epoch").unwrap_or(0),
+            from: number(fields, "from").unwrap_or(0),
+            epoch: number(fields, "epoch").unwrap_or(0),
             purge: Purge { scope: scope.unwrap_or(Scope::Everything), soft },
         }
     }
 }
 
-/// The entries of one stream in the reply of `XREAD` or `XRANGE`; `None` where it is no such reply.
-pub(crate) fn told(reply: &Value) -> Option<Vec<Told>> {
+/// The streams in the reply of `XREAD`, by name, each with its entries; `None` where it is no such reply.
+pub(crate) fn streams(reply: Value) -> Option<Vec<(String, Value)>> {
     match reply {
         Value::Nil => Some(Vec::new()),
-        // XREAD: by stream, of which there is one.
-        Value::Map(streams) => streams.first().map_or(Some(Vec::new()), |(_, list)| entries(list)),
-        Value::Array(items) if items.is_empty() => Some(Vec::new()),
-        Value::Array(_) => entries(reply),
+        Value::Map(streams) => {
+            streams.into_iter().map(|(name, entries)| Some((text(&name)?, entries))).collect()
+        }
+        // RESP2 has a list where RESP3 has a map.
+        Value::Array(streams) => streams
+            .into_iter()
+            .map(|stream| {
+                let Value::Array(pair) = stream else { return None };
+                let [name, entries] = <[Value; 2]>::try_from(pair).ok()?;
+                Some((text(&name)?, entries))
+            })
+            .collect(),
         _ => None,
     }
 }
 
-fn entries(reply: &Value) -> Option<Vec<Told>> {
-    let Value::Array(entries) = reply else { return None };
-    // RESP2 has a list where RESP3 has a map: a stream's name and its entries.
-    if let [Value::Array(pair)] = entries.as_slice()
-        && let [Value::BulkString(name), Value::Array(entries)] = pair.as_slice()
-        && position(name).is_none()
-    {
-        return entries.iter().map(entry).collect();
-    }
-    entries.iter().map(entry).collect()
-}
-
-fn entry(entry: &Value) -> Option<Told> {
-    let Value::Array(parts) = entry else { return None };
-    let [id, Value::Array(fields)] = parts.as_slice() else { return None };
-    let fields: Vec<(String, String)> =
-        fields.chunks_exact(2).map(|pair| Some((text(&pair[0])?, text(&pair[1])?))).collect::<Option<_>>()?;
-    let generation = fields.iter().find(|(name, _)| name == "generation");
-    Some(Told {
-        position: position(text(id)?.as_bytes())?,
-        generation: generation.and_then(|(_, value)| value.parse().ok()).unwrap_or(0),
+/// The purges among a stream's entries; `None` where these are no entries.
+pub(crate) fn told(entries: &Value) -> Option<Vec<Told>> {
+    each(entries, |position, fields| Told {
+        position,
+        generation: number(&fields, "generation").unwrap_or(0),
         message: (fields.len() > 1).then(|| Message::of(&fields)),
     })
+}
+
+/// The heartbeats among a stream's entries. What is none is nobody's.
+pub(crate) fn beats(entries: &Value) -> Option<Vec<Beat>> {
+    each(entries, |position, fields| Beat {
+        position,
+        from: number(&fields, "from").unwrap_or(0),
+        is_last: number(&fields, "last") == Some(1),
+    })
+}
+
+fn number(fields: &[(String, String)], name: &str) -> Option<u64> {
+    fields.iter().find(|(other, _)| other == name)?.1.parse().ok()
+}
+
+/// The entries, of their places and fields.
+fn each<T>(entries: &Value, of: impl Fn(Position, Vec<(String, String)>) -> T) -> Option<Vec<T>> {
+    let Value::Array(entries) = entries else { return None };
+    let one = |entry: &Value| {
+        let Value::Array(parts) = entry else { return None };
+        let [id, Value::Array(fields)] = parts.as_slice() else { return None };
+        let pairs = fields.chunks_exact(2).map(|pair| Some((text(&pair[0])?, text(&pair[1])?)));
+        Some(of(position(text(id)?.as_bytes())?, pairs.collect::<Option<_>>()?))
+    };
+    entries.iter().map(one).collect()
 }
 
 /// `1700000000000-0`.
@@ -167,11 +192,11 @@ mod tests {
                     generation: 9,
                     message: Some(message),
                 };
-                assert_eq!(told(&entries), Some(vec![expected.clone()]));
-                let by_stream = Value::Map(vec![(bulk("p:{purges}"), entries.clone())]);
-                assert_eq!(told(&by_stream), Some(vec![expected.clone()]));
+                assert_eq!(told(&entries), Some(vec![expected]));
+                let named = Some(vec![("p:{purges}".to_owned(), entries.clone())]);
+                assert_eq!(streams(Value::Map(vec![(bulk("p:{purges}"), entries.clone())])), named);
                 let in_a_list = Value::Array(vec![Value::Array(vec![bulk("p:{purges}"), entries])]);
-                assert_eq!(told(&in_a_list), Some(vec![expected]));
+                assert_eq!(streams(in_a_list), named);
             }
         }
     }
@@ -190,6 +215,15 @@ mod tests {
         let purge = unknown[0].message.clone().unwrap().purge;
         assert_eq!(purge, Purge { scope: Scope::Everything, soft: false });
         assert_eq!(told(&Value::Okay), None);
-        assert_eq!(told(&Value::Nil), Some(Vec::new()));
+        assert_eq!((streams(Value::Okay), streams(Value::Nil)), (None, Some(Vec::new())));
+    }
+
+    #[test]
+    fn a_heartbeat_says_whose_it_is() {
+        let beat = |last: &str| beats(&reply("5-1", &[("from", "9".to_owned()), ("last", last.to_owned())]));
+        let position = Position { millis: 5, sequence: 1 };
+        for (last, is_last) in [("0", false), ("1", true)] {
+            assert_eq!(beat(last), Some(vec![Beat { position, from: 9, is_last }]));
+        }
     }
 }

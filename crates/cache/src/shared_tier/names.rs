@@ -7,6 +7,7 @@
 //! <prefix>:{<hash of the key>}:lock        who asks the origin for it
 //! <prefix>:{purges}                        the stream of purges
 //! <prefix>:{purges}:generation             which life of that stream this is
+//! <prefix>:{purges}:beats                  who has told everything, and when
 //! ```
 //!
 //! What stands in braces chooses the slot of a cluster, so that all of one answer lies together. These hashes are no proof
@@ -68,6 +69,11 @@ pub(crate) fn purges(prefix: &str) -> String {
 /// Which life of the stream this is.
 pub(crate) fn generation(prefix: &str) -> String {
     format!("{prefix}:{{purges}}:generation")
+}
+
+/// The stream of heartbeats.
+pub(crate) fn beats(prefix: &str) -> String {
+    format!("{prefix}:{{purges}}:beats")
 }
 
 #[cfg(test)]

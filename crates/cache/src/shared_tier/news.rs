@@ -2,7 +2,8 @@
 //!
 //! What was missed while the connection was gone is read from the stream afterwards; where the stream itself is gone
 //! (Redis was emptied, restarted, or failed over to a server that lacked some of it), nobody can say what was purged, and
-//! everything in memory is made stale. So it is, again and again, while nothing is heard for long.
+//! everything in memory is made stale. So it is, again and again, while nothing is heard for long (`doubt`): neither purges
+//! nor the heartbeats of the others, which come the same way.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,13 +16,14 @@ use redis_link::{Cmd, Dedicated, Link, Value, cmd};
 use tokio::task::spawn_local;
 use tokio::time::Instant;
 
-use super::message::{Message, Told, position, text, told};
+use super::doubt::{Heard, doubt, make_stale};
+use super::message::{Message, Told, beats, position, streams, text, told};
 use super::names;
 use super::positions::Position;
-use super::scripts::ENTER;
+use super::scripts::{ENTER, NOW};
 use super::telling::Telling;
 use super::tier::SharedTier;
-use crate::purge::{Purge, Scope};
+use crate::purge::Purge;
 use crate::store::Store;
 
 /// How long one reading of the stream waits for news; then the stream itself is looked after.
@@ -37,15 +39,23 @@ struct News {
     tier: Arc<SharedTier>,
     link: Link,
     telling: Rc<Telling>,
-    /// When it was last certain that nothing was missed.
-    heard_at: Rc<Cell<Instant>>,
+    heard: Rc<Heard>,
+    /// The last heartbeat read.
+    beats: Cell<Position>,
+}
+
+/// What the server's clock showed at a moment of ours, for telling how old a heartbeat is that was not heard as it came.
+#[derive(Clone, Copy)]
+struct Dial {
+    millis: u64,
+    at: Instant,
 }
 
 /// Hears for ever.
 pub(crate) async fn listen(store: Weak<Store>, tier: Arc<SharedTier>, link: Link, telling: Rc<Telling>) {
-    let heard_at = Rc::new(Cell::new(Instant::now()));
-    let news = News { store, tier, link, telling, heard_at };
-    spawn_local(doubt(Weak::clone(&news.store), Arc::clone(&news.tier), Rc::clone(&news.heard_at)));
+    let heard = Heard::new();
+    let news = News { store, tier, link, telling, heard, beats: Cell::default() };
+    spawn_local(doubt(Weak::clone(&news.store), Arc::clone(&news.tier), Rc::clone(&news.heard)));
     let mut pause = PAUSE;
     let mut told = String::new();
     loop {
@@ -69,27 +79,6 @@ pub(crate) async fn listen(store: Weak<Store>, tier: Arc<SharedTier>, link: Link
     }
 }
 
-/// Makes everything stale each time nothing was heard for as long as the plan allows.
-async fn doubt(store: Weak<Store>, tier: Arc<SharedTier>, heard_at: Rc<Cell<Instant>>) {
-    let unheard = tier.plan().unheard;
-    let mut doubted_at = Instant::now();
-    loop {
-        let last = heard_at.get().max(doubted_at);
-        tokio::time::sleep_until(last + unheard).await;
-        let Some(store) = store.upgrade() else { return };
-        if heard_at.get() + unheard <= Instant::now() {
-            doubted_at = Instant::now();
-            make_stale(&store, &tier);
-            tier.set_judged();
-        }
-    }
-}
-
-fn make_stale(store: &Store, tier: &SharedTier) {
-    tier.counters.doubts.fetch_add(1, Relaxed);
-    store.forget_here(&Purge { scope: Scope::Everything, soft: true }, Clock::now());
-}
-
 enum Never {}
 
 impl News {
@@ -100,31 +89,74 @@ impl News {
             self.enter(&mut line).await?;
         }
         // What came while we were away, before anything is used.
-        while self.read(&mut line, None).await? == BATCH {}
+        let dial = self.dial(&mut line).await?;
+        while self.read(&mut line, Some(dial)).await? == BATCH {}
         self.tier.set_hears(true);
         self.telling.tell_again(&self.tier);
         tracing::info!("purges of other instances are heard");
+        let mut followed_at = Instant::now();
         loop {
-            self.heard_at.set(Instant::now());
-            if self.read(&mut line, Some(BLOCK)).await? == 0 && !self.has_followed(&mut line).await? {
-                return Err(lost("the stream of purges is gone"));
+            self.heard.everything();
+            self.read(&mut line, None).await?;
+            // Others' heartbeats come also where the stream of purges is gone.
+            if followed_at.elapsed() >= BLOCK {
+                if !self.has_followed(&mut line).await? {
+                    return Err(lost("the stream of purges is gone"));
+                }
+                followed_at = Instant::now();
             }
         }
     }
 
-    /// Reads what comes behind what was heard last, and tells how much it was.
-    async fn read(&self, line: &mut Dedicated, block: Option<Duration>) -> Result<usize> {
+    /// Reads what comes behind what was heard last: with a dial what is there, without what comes. Tells how much it was.
+    async fn read(&self, line: &mut Dedicated, dial: Option<Dial>) -> Result<usize> {
+        let (purges, heartbeats) = (self.stream(), names::beats(&self.tier.plan().prefix));
         let heard = self.tier.positions().heard();
         let mut read = cmd("XREAD");
         read.arg("COUNT").arg(BATCH);
-        if let Some(block) = block {
-            read.arg("BLOCK").arg(block.as_millis() as u64);
+        if dial.is_none() {
+            read.arg("BLOCK").arg(BLOCK.as_millis() as u64);
         }
-        read.arg("STREAMS").arg(self.stream()).arg(heard.to_string());
-        let reply = self.ask(line, &read, block.unwrap_or_default()).await?;
-        let told = told(&reply).ok_or_else(|| lost("the stream of purges is something else"))?;
-        self.take(&told)?;
-        Ok(told.len())
+        read.arg("STREAMS").arg(&purges).arg(&heartbeats);
+        read.arg(heard.to_string()).arg(self.beats.get().to_string());
+        let reply = self.ask(line, &read, if dial.is_none() { BLOCK } else { Duration::ZERO }).await?;
+        let other = || lost("the stream of purges is something else");
+        let mut most = 0;
+        // Purges first, as they were asked for: a heartbeat vouches for those before it.
+        for (name, entries) in streams(reply).ok_or_else(other)? {
+            most = most.max(if name == heartbeats {
+                self.attend(&entries, dial)?
+            } else {
+                let told = told(&entries).ok_or_else(other)?;
+                self.take(&told)?;
+                told.len()
+            });
+        }
+        Ok(most)
+    }
+
+    /// Notes who has told everything, and when.
+    fn attend(&self, entries: &Value, dial: Option<Dial>) -> Result<usize> {
+        let beats = beats(entries).ok_or_else(|| lost("the stream of heartbeats is something else"))?;
+        for beat in &beats {
+            let at = dial.map_or_else(Instant::now, |dial| dial.moment(beat.position));
+            self.heard.beat(beat, at, &self.tier);
+            self.beats.set(beat.position);
+        }
+        Ok(beats.len())
+    }
+
+    async fn dial(&self, line: &mut Dedicated) -> Result<Dial> {
+        let reply = self.ask(line, cmd("EVAL").arg(NOW).arg(1).arg(self.stream()), Duration::ZERO).await?;
+        let number = |value: &Value| text(value).and_then(|text| text.parse::<u64>().ok());
+        let millis = match &reply {
+            Value::Array(parts) if parts.len() == 2 => number(&parts[0])
+                .zip(number(&parts[1]))
+                .and_then(|(seconds, micros)| seconds.checked_mul(1000)?.checked_add(micros / 1000)),
+            _ => None,
+        };
+        let millis = millis.ok_or_else(|| lost("the server does not tell the time"))?;
+        Ok(Dial { millis, at: Instant::now() })
     }
 
     /// Puts in force what was told.
@@ -211,6 +243,14 @@ impl News {
         // A reply that comes late costs nothing here; a line given up costs a new one.
         const PATIENCE: Duration = Duration::from_secs(1);
         line.ask(command, more + self.tier.redis.plan().timeout.max(PATIENCE)).await
+    }
+}
+
+impl Dial {
+    /// When that was, of what came before this was read; a moment long past at the earliest.
+    fn moment(self, position: Position) -> Instant {
+        let age = Duration::from_millis(self.millis.saturating_sub(position.millis));
+        self.at.checked_sub(age).unwrap_or(self.at)
     }
 }
 

@@ -2,25 +2,35 @@
 
 /// Takes the lock of a key, if nobody has it, and tells what is stored either way.
 ///
-/// `KEYS`: lock, then what to look up; `ARGV`: milliseconds. Answers the fence, or an empty text where somebody else has
-/// it; for how many more milliseconds; and what was looked up. The fence is the moment by the server's clock, so that
-/// who fetched later may replace what was fetched earlier, and never the other way round.
+/// `KEYS`: lock, then what to look up; `ARGV`: milliseconds, token. Answers `ours`, `taken` or `unshared`; the fence; and
+/// what was looked up. The fence is the moment by the server's clock, so that who fetched later may replace what was
+/// fetched earlier, and never the other way round.
 pub(crate) const CLAIM: &str = "\
 local now = redis.call('TIME')
 local fence = string.format('%010d%06d', now[1], now[2])
 local found = redis.call('MGET', unpack(KEYS, 2))
-if redis.call('SET', KEYS[1], fence, 'NX', 'PX', ARGV[1]) then
-  return {fence, tonumber(ARGV[1]), found}
+if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[1]) then
+  return {'ours', fence, found}
 end
 if redis.call('GET', KEYS[1]) == 'unshared' then
-  return {'unshared', 0, found}
+  return {'unshared', fence, found}
 end
-return {'', redis.call('PTTL', KEYS[1]), found}";
+return {'taken', fence, found}";
+
+/// Keeps a lock for longer, where we still have it.
+///
+/// `KEYS`: lock; `ARGV`: token, milliseconds.
+pub(crate) const HOLD: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+return 1";
 
 /// Stores an answer, unless one fetched later is there, and gives the lock back. A fence that is yet to come is nobody's
 /// (a clock was wrong, or somebody else wrote there) and keeps nobody from storing.
 ///
-/// `KEYS`: answer, lock, names of its variants; `ARGV`: fence, milliseconds it is of use, record, names (or empty).
+/// `KEYS`: answer, lock, names of its variants; `ARGV`: fence, milliseconds it is of use, record, names (or empty), the
+/// lock's token (or empty).
 pub(crate) const STORE: &str = "\
 local there = tonumber(redis.call('GETRANGE', KEYS[1], 0, 15))
 local now = redis.call('TIME')
@@ -32,14 +42,14 @@ if not there or there <= tonumber(ARGV[1]) or there > now[1] * 1000000 + now[2] 
   end
   stored = 1
 end
-if redis.call('GET', KEYS[2]) == ARGV[1] then
+if redis.call('GET', KEYS[2]) == ARGV[5] then
   redis.call('DEL', KEYS[2])
 end
 return stored";
 
 /// Gives the lock back, where we still have it.
 ///
-/// `KEYS`: lock; `ARGV`: fence, for how many milliseconds the others need not wait for one another (or 0).
+/// `KEYS`: lock; `ARGV`: token, for how many milliseconds the others need not wait for one another (or 0).
 pub(crate) const RELEASE: &str = "\
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   if ARGV[2] == '0' then
@@ -94,3 +104,17 @@ if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('XLEN', KEYS[1]) == 0 the
   return false
 end
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], '*', 'generation', ARGV[1], unpack(ARGV, 3))";
+
+/// Says that its sender has told everything, in the life of the stream that it knows. By the command that tells of purges,
+/// so that whoever may not do the one is not heard of by the other.
+///
+/// `KEYS`: stream, generation, heartbeats; `ARGV`: generation, how many are kept, who, and 1 if it is the last. Answers the
+/// place, or nil where it is another life.
+pub(crate) const BEAT: &str = "\
+if redis.call('GET', KEYS[2]) ~= ARGV[1] or redis.call('XLEN', KEYS[1]) == 0 then
+  return false
+end
+return redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[2], '*', 'from', ARGV[3], 'last', ARGV[4])";
+
+/// The server's clock, asked on the connection that leads to this key: seconds and microseconds.
+pub(crate) const NOW: &str = "return redis.call('TIME')";

@@ -11,7 +11,7 @@ use tokio::task::spawn_local;
 
 use super::news;
 use super::telling::Telling;
-use super::tier::{Received, SharedTier};
+use super::tier::{News, Received, SharedTier};
 use super::writer::Writer;
 use crate::store::Store;
 
@@ -30,16 +30,19 @@ pub(crate) fn start(store: &Arc<Store>, tier: Arc<SharedTier>, received: Receive
 }
 
 async fn run(store: Weak<Store>, tier: Arc<SharedTier>, received: Received) {
-    let Received { mut orders, mut purges } = received;
+    let Received { mut orders, mut news } = received;
     let link = Link::new(Arc::clone(&tier.redis));
     let telling = Rc::new(Telling::default());
     let writer = Writer::new(Arc::clone(&tier), link.clone());
     spawn_local(news::listen(store, Arc::clone(&tier), link.clone(), Rc::clone(&telling)));
-    spawn_local(Rc::clone(&telling).tell_on(tier, link));
+    spawn_local(Rc::clone(&telling).tell_on(Arc::clone(&tier), link));
     // However much there is to write, purges do not wait behind it.
     spawn_local(async move {
-        while let Some(message) = purges.recv().await {
-            telling.add(message);
+        while let Some(news) = news.recv().await {
+            match news {
+                News::Purge(message) => telling.add(message, &tier),
+                News::Leaving => telling.leave(),
+            }
         }
     });
     // Ends when the store, which holds the other end, is gone.

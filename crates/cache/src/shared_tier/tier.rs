@@ -3,17 +3,21 @@
 //! waits for it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use http::header::HeaderName;
+use message::Timestamp;
 use plan::RedisTier;
 use quick_cache::sync::Cache;
 use redis_link::Shared;
 use tokio::sync::mpsc;
 
+use super::lock::Lock;
 use super::message::Message;
 use super::names::Names;
 use super::positions::{Positions, Vouched};
+use super::taken::Taken;
 use crate::entry::Entry;
 use crate::key::Key;
 use crate::purge::Purge;
@@ -30,8 +34,12 @@ pub(crate) struct SharedTier {
     judged: AtomicBool,
     /// By which fields the answers of a path are chosen, as far as it was met.
     pub(crate) vary: Cache<u64, Arc<[HeaderName]>>,
+    /// What was fetched up to this moment may have been purged by an instance that could not tell; in milliseconds.
+    suspected: AtomicU64,
+    /// How far Redis has taken what this instance tells.
+    pub(crate) taken: Taken,
     orders: mpsc::UnboundedSender<Order>,
-    purges: mpsc::UnboundedSender<Message>,
+    news: mpsc::UnboundedSender<News>,
     /// Bytes of the orders that are not carried out yet.
     waiting: AtomicU64,
     pub(crate) counters: Counters,
@@ -42,17 +50,26 @@ pub(crate) struct SharedTier {
 pub(crate) enum Order {
     /// Store an answer and give the lock back.
     Store(Box<Stored>),
+    /// Keep the lock, if it is still wanted in a moment.
+    Hold(Weak<Lock>),
     /// Give the lock back: there is nothing to store. `unshared`: the others need not wait for one another for a while.
-    Release { names: Names, fence: u64, unshared: bool },
+    Release { lock: Arc<Lock>, unshared: bool },
     /// Forget what is stored.
     Remove { names: Names, entry: Option<Arc<Entry>>, fence: u64 },
+}
+
+/// What the others are to be told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Purge(Message),
+    /// Nothing more will come from here.
+    Leaving,
 }
 
 /// The thread's ends of the queues.
 pub(crate) struct Received {
     pub(crate) orders: mpsc::UnboundedReceiver<Order>,
-    /// Purges that the others are to be told of.
-    pub(crate) purges: mpsc::UnboundedReceiver<Message>,
+    pub(crate) news: mpsc::UnboundedReceiver<News>,
 }
 
 /// An answer to be stored.
@@ -63,6 +80,8 @@ pub(crate) struct Stored {
     pub(crate) entry: Arc<Entry>,
     pub(crate) vouched: Vouched,
     pub(crate) fence: u64,
+    /// To be given back.
+    pub(crate) lock: Option<Arc<Lock>>,
 }
 
 /// What happened, since the start.
@@ -81,6 +100,10 @@ pub(crate) struct Counters {
     pub(crate) waited_in_vain: AtomicU64,
     pub(crate) purges_told: AtomicU64,
     pub(crate) purges_heard: AtomicU64,
+    /// Purges that were told as one of everything, for want of room.
+    pub(crate) purges_folded: AtomicU64,
+    /// Other instances that have fallen silent, now.
+    pub(crate) missing: AtomicU64,
     /// Times that all in memory was made stale, since nobody could say what was purged.
     pub(crate) doubts: AtomicU64,
 }
@@ -96,7 +119,7 @@ impl SharedTier {
         use std::hash::BuildHasher;
         // Unbounded, yet bounded: orders are counted before they are sent, and purges are taken up at once.
         let (orders, received_orders) = mpsc::unbounded_channel();
-        let (purges, received_purges) = mpsc::unbounded_channel();
+        let (news, received_news) = mpsc::unbounded_channel();
         // A hasher's seed is as random as a number drawn needs to be.
         let drawn = foldhash::quality::RandomState::default().hash_one(std::process::id());
         let tier = SharedTier {
@@ -106,12 +129,14 @@ impl SharedTier {
             hears: AtomicBool::new(false),
             judged: AtomicBool::new(false),
             vary: Cache::new(VARYING_PATHS),
+            suspected: AtomicU64::new(0),
+            taken: Taken::new(),
             orders,
-            purges,
+            news,
             waiting: AtomicU64::new(0),
             counters: Counters::default(),
         };
-        (Arc::new(tier), Received { orders: received_orders, purges: received_purges })
+        (Arc::new(tier), Received { orders: received_orders, news: received_news })
     }
 
     pub(crate) fn plan(&self) -> &RedisTier {
@@ -145,23 +170,44 @@ impl SharedTier {
 
     /// A purge is in force here since this epoch: the others are told. Should the thread be gone, nobody can be.
     pub(crate) fn tell(&self, purge: &Purge, epoch: u64) {
-        drop(self.purges.send(Message { from: self.instance, epoch, purge: purge.clone() }));
+        drop(self.news.send(News::Purge(Message { from: self.instance, epoch, purge: purge.clone() })));
+    }
+
+    /// Tells the others what is left to tell, and that this instance leaves. Whether that came off within this time.
+    pub(crate) async fn leave(&self, most: Duration) -> bool {
+        drop(self.news.send(News::Leaving));
+        tokio::time::timeout(most, self.taken.left()).await.is_ok()
+    }
+
+    /// Nobody can say what was purged before now.
+    pub(crate) fn suspect(&self, now: Timestamp) {
+        self.suspected.fetch_max(now.as_millis(), Relaxed);
+    }
+
+    /// Since when an answer that was fetched then is not to be trusted, if it is not. Clocks of instances may differ by a
+    /// second.
+    pub(crate) fn suspects(&self, fetched: Timestamp) -> Option<Timestamp> {
+        const SKEW: Duration = Duration::from_secs(1);
+        let suspected = Timestamp::from_millis(self.suspected.load(Relaxed));
+        (suspected > Timestamp::default() && fetched <= suspected + SKEW).then_some(suspected)
     }
 
     /// Stores an answer, where there is room and it is not too large.
     pub(crate) fn store(&self, stored: Stored) {
-        let is_too_large = stored.entry.body().len() as u64 > self.plan().largest;
-        let order = if is_too_large { stored.given_up() } else { Order::Store(Box::new(stored)) };
-        match self.queue(order) {
-            Ok(()) if is_too_large => drop(self.counters.dropped.fetch_add(1, Relaxed)),
-            Ok(()) => {}
-            Err(order) => {
-                self.counters.dropped.fetch_add(1, Relaxed);
-                // The lock at least, where there is room for that.
-                if let Order::Store(stored) = order {
-                    self.order(stored.given_up());
-                }
-            }
+        if stored.entry.body().len() as u64 > self.plan().largest {
+            return self.give_up(stored.lock);
+        }
+        // The lock at least, where there is room for that.
+        if let Err(Order::Store(stored)) = self.queue(Order::Store(Box::new(stored))) {
+            self.give_up(stored.lock);
+        }
+    }
+
+    /// An answer is not stored, nor will the next be: the others need not wait for one another.
+    fn give_up(&self, lock: Option<Arc<Lock>>) {
+        self.counters.dropped.fetch_add(1, Relaxed);
+        if let Some(lock) = lock {
+            self.order(Order::Release { lock, unshared: true });
         }
     }
 
@@ -192,15 +238,8 @@ impl Order {
         const OVERHEAD: u64 = 512;
         match self {
             Order::Store(stored) => OVERHEAD + (stored.entry.cost() + stored.key.heap_bytes()) as u64,
-            Order::Release { .. } => OVERHEAD,
+            Order::Hold(_) | Order::Release { .. } => OVERHEAD,
             Order::Remove { entry, .. } => OVERHEAD + entry.as_ref().map_or(0, |entry| entry.cost() as u64),
         }
-    }
-}
-
-impl Stored {
-    /// It is not stored, nor will the next be: the others need not wait for one another.
-    fn given_up(self) -> Order {
-        Order::Release { names: self.names, fence: self.fence, unshared: true }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Who comes first gets a lock for a short time, and with it a fence: a number that grows, so that who comes too late
 //! does not replace what a later one has fetched. The others look for the answer until it is there, the lock is given
-//! back, or its time has passed. Whatever goes wrong with Redis, it is everybody's turn.
+//! back, or its time has passed. Whatever goes wrong with Redis, it is everybody's turn; a lock that may have been taken all
+//! the same is given back.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use message::{Clock, Fields};
 use redis_link::{Value, cmd};
 
+use super::lock::{Lock, lease};
 use super::lookup::{Sharing, Wanted};
 use super::message::text;
 use super::names::Names;
@@ -33,18 +35,20 @@ pub(crate) struct Ours {
     key: Key,
     names: Names,
     fence: u64,
-    /// Nothing is left to give back.
-    is_settled: bool,
+    /// What is left to give back.
+    lock: Option<Arc<Lock>>,
 }
 
 /// What a claim came to.
 enum Claim {
-    Fence(u64),
+    Fence(u64, Lock),
     Found(Arc<Entry>),
-    /// Somebody else has the lock, for so long.
-    Taken(Duration),
+    /// Somebody else has the lock.
+    Taken,
     /// Answers are not for sharing, or nobody can be asked.
     Nobody,
+    /// No reply came: it may be ours.
+    Lost(Lock),
 }
 
 /// Between two looks, at first; then twice as long each time, up to [`LONGEST_PAUSE`].
@@ -61,20 +65,26 @@ impl Sharing<'_> {
     ) -> Turn {
         let wanted = Wanted::of(self.tier, &key.view());
         let claim = self.claim(key, &wanted, request, &is_wanted).await;
-        let lock = match claim {
+        match claim {
             Claim::Found(entry) => return Turn::Found(entry),
-            Claim::Fence(fence) => return Turn::Ours(self.ours(key, wanted.names, Some(fence))),
-            Claim::Nobody => return Turn::Ours(self.ours(key, wanted.names, None)),
-            Claim::Taken(lock) => lock.min(self.tier.plan().lock),
-        };
+            Claim::Fence(fence, lock) => {
+                let lock = Arc::new(lock);
+                self.tier.order(Order::Hold(Arc::downgrade(&lock)));
+                return Turn::Ours(self.ours(key, wanted.names, Some(fence), Some(lock)));
+            }
+            Claim::Nobody => return Turn::Ours(self.ours(key, wanted.names, None, None)),
+            Claim::Lost(lock) => return Turn::Ours(self.ours(key, wanted.names, None, Some(Arc::new(lock)))),
+            Claim::Taken => {}
+        }
         // Also where Redis has become slow meanwhile.
-        let waiting = tokio::time::timeout(lock, self.wait(key, &wanted, request, &is_wanted)).await;
+        let most = self.tier.plan().lock;
+        let waiting = tokio::time::timeout(most, self.wait(key, &wanted, request, &is_wanted)).await;
         if let Some(entry) = waiting.ok().flatten() {
             self.tier.counters.waited.fetch_add(1, Relaxed);
             return Turn::Found(entry);
         }
         self.tier.counters.waited_in_vain.fetch_add(1, Relaxed);
-        Turn::Ours(self.ours(key, wanted.names, None))
+        Turn::Ours(self.ours(key, wanted.names, None, None))
     }
 
     async fn claim(
@@ -88,27 +98,29 @@ impl Sharing<'_> {
             return Claim::Nobody;
         }
         let keys = wanted.keys(request);
-        let lock = self.tier.plan().lock.as_millis() as u64;
+        let lock = Lock::draw(self.tier, &wanted.names);
         let mut eval = cmd("EVAL");
-        eval.arg(CLAIM).arg(1 + keys.len()).arg(wanted.names.lock()).arg(&keys).arg(lock);
-        let Some(Value::Array(reply)) = self.ask(&eval).await else { return Claim::Nobody };
-        let Ok([fence, left, Value::Array(values)]) = <[Value; 3]>::try_from(reply) else {
-            return Claim::Nobody;
+        eval.arg(CLAIM).arg(1 + keys.len()).arg(&lock.name).arg(&keys);
+        eval.arg(lease(self.tier).as_millis() as u64).arg(&lock.token);
+        let Some(Value::Array(reply)) = self.ask(&eval).await else { return Claim::Lost(lock) };
+        let Ok([state, fence, Value::Array(values)]) = <[Value; 3]>::try_from(reply) else {
+            return Claim::Lost(lock);
         };
-        let fence = text(&fence).unwrap_or_default();
+        let state = text(&state).unwrap_or_default();
+        let is_ours = state == "ours";
         let found = self.found(&key.view(), wanted, values, request).filter(|entry| is_wanted(entry));
-        let ours = fence.parse().ok();
         if let Some(entry) = found {
             self.tier.counters.hits.fetch_add(1, Relaxed);
             // A lock that was taken for nothing is given back.
-            drop(ours.map(|fence| self.ours(key, wanted.names.clone(), Some(fence))));
+            if is_ours {
+                self.tier.order(Order::Release { lock: Arc::new(lock), unshared: false });
+            }
             return Claim::Found(entry);
         }
-        match (ours, left) {
-            (Some(fence), _) => Claim::Fence(fence),
-            // `unshared` is left with nothing to wait for.
-            (None, Value::Int(millis)) if millis > 0 => Claim::Taken(Duration::from_millis(millis as u64)),
-            (None, _) => Claim::Nobody,
+        match text(&fence).and_then(|fence| fence.parse().ok()) {
+            Some(fence) if is_ours => Claim::Fence(fence, lock),
+            _ if state == "taken" => Claim::Taken,
+            _ => Claim::Nobody,
         }
     }
 
@@ -145,17 +157,17 @@ impl Sharing<'_> {
 
     /// Our turn without asking, for a fetch that nobody may wait for.
     pub(crate) fn alone(&self, key: &Key) -> Ours {
-        self.ours(key, Names::of(&self.tier.plan().prefix, &key.view()), None)
+        self.ours(key, Names::of(&self.tier.plan().prefix, &key.view()), None, None)
     }
 
-    /// Without a lock, the moment by our clock is the fence.
-    fn ours(&self, key: &Key, names: Names, fence: Option<u64>) -> Ours {
+    /// Without one of Redis, the moment by our clock is the fence.
+    fn ours(&self, key: &Key, names: Names, fence: Option<u64>, lock: Option<Arc<Lock>>) -> Ours {
         Ours {
             tier: Arc::clone(self.tier),
             key: key.clone(),
             names,
             fence: fence.unwrap_or_else(|| Clock::date().as_millis() * 1000),
-            is_settled: fence.is_none(),
+            lock,
         }
     }
 }
@@ -170,13 +182,14 @@ impl Ours {
         let names =
             if is_another { Names::of(&self.tier.plan().prefix, &key.view()) } else { self.names.clone() };
         // The lock is given back with what is stored under its own key.
-        self.is_settled |= !is_another;
+        let lock = if is_another { None } else { self.lock.take() };
         self.tier.store(Stored {
             key: key.clone(),
             names,
             entry: Arc::clone(entry),
             vouched,
             fence: self.fence,
+            lock,
         });
     }
 
@@ -194,8 +207,8 @@ impl Ours {
     }
 
     fn settle(&mut self, unshared: bool) {
-        if !std::mem::replace(&mut self.is_settled, true) {
-            self.tier.order(Order::Release { names: self.names.clone(), fence: self.fence, unshared });
+        if let Some(lock) = self.lock.take() {
+            self.tier.order(Order::Release { lock, unshared });
         }
     }
 }

@@ -9,14 +9,13 @@ use redis_link::{Link, Value, cmd};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_local;
 
+use super::lock::{Lock, kept_after};
 use super::lookup::write_names;
 use super::names::Names;
-use super::positions::Vouched;
 use super::record;
-use super::scripts::{RELEASE, REMOVE, STORE};
+use super::scripts::{HOLD, RELEASE, REMOVE, STORE};
 use super::tier::{Order, SharedTier, Stored};
 use crate::entry::Entry;
-use crate::key::KeyView;
 
 /// See the module.
 pub(crate) struct Writer {
@@ -39,56 +38,73 @@ impl Writer {
 
     /// Begins what is ordered, as soon as not too much is under way.
     pub(crate) async fn take_up(&self, order: Order) {
+        if let Order::Hold(_) = order {
+            spawn_local(later(Arc::clone(&self.tier), self.link.clone(), order));
+            return;
+        }
         let Ok(permit) = Arc::clone(&self.under_way).acquire_owned().await else { return };
         let (tier, link) = (Arc::clone(&self.tier), self.link.clone());
         spawn_local(carry_out(tier, link, order, permit));
     }
 }
 
+/// Most locks are given back before.
+async fn later(tier: Arc<SharedTier>, link: Link, order: Order) {
+    tokio::time::sleep(kept_after(&tier)).await;
+    if let Order::Hold(lock) = &order
+        && let Some(lock) = lock.upgrade()
+    {
+        hold(&tier, &link, &lock).await;
+    }
+    tier.carried_out(order.bytes());
+}
+
 async fn carry_out(tier: Arc<SharedTier>, link: Link, order: Order, _permit: OwnedSemaphorePermit) {
     let bytes = order.bytes();
     match order {
         Order::Store(stored) => store(&tier, &link, *stored).await,
-        Order::Release { names, fence, unshared } => release(&link, &names, fence, unshared).await,
+        Order::Hold(_) => {}
+        Order::Release { lock, unshared } => release(&link, &lock, unshared).await,
         Order::Remove { names, entry, fence } => remove(&link, &names, entry.as_deref(), fence).await,
     }
     tier.carried_out(bytes);
 }
 
 async fn store(tier: &SharedTier, link: &Link, stored: Stored) {
-    let Stored { key, names, entry, vouched, fence } = stored;
-    let written = write(tier, link, &key.view(), &names, &entry, vouched, fence).await;
+    let written = write(tier, link, &stored).await;
     let counter = if written { &tier.counters.written } else { &tier.counters.dropped };
     counter.fetch_add(1, Relaxed);
 }
 
-async fn write(
-    tier: &SharedTier,
-    link: &Link,
-    key: &KeyView<'_>,
-    names: &Names,
-    entry: &Entry,
-    vouched: Vouched,
-    fence: u64,
-) -> bool {
+async fn write(tier: &SharedTier, link: &Link, stored: &Stored) -> bool {
+    let Stored { key, names, entry, vouched, fence, lock } = stored;
     let left = entry.terms().worth_keeping_until().since(Clock::now());
     if left < WORTH || !tier.redis.is_up() {
-        release(link, names, fence, false).await;
+        if let Some(lock) = lock {
+            release(link, lock, false).await;
+        }
         return false;
     }
-    let record = record::write(key, entry, vouched, fence);
+    let record = record::write(&key.view(), entry, *vouched, *fence);
     let vary = entry.variant().map_or_else(String::new, |variant| write_names(&variant.names));
     let mut eval = cmd("EVAL");
     eval.arg(STORE).arg(3).arg(names.answer(entry.variant())).arg(names.lock()).arg(names.vary());
-    eval.arg(record::digits(fence)).arg(left.as_millis() as u64).arg(record).arg(vary);
+    eval.arg(record::digits(*fence)).arg(left.as_millis() as u64).arg(record).arg(vary);
+    eval.arg(lock.as_ref().map_or("", |lock| &lock.token));
     matches!(link.ask(&eval).await, Ok(Value::Int(1)))
 }
 
 /// Where it fails, the lock runs out by itself.
-async fn release(link: &Link, names: &Names, fence: u64, unshared: bool) {
+async fn release(link: &Link, lock: &Lock, unshared: bool) {
     let millis = if unshared { UNSHARED_FOR.as_millis() as u64 } else { 0 };
     let mut eval = cmd("EVAL");
-    eval.arg(RELEASE).arg(1).arg(names.lock()).arg(record::digits(fence)).arg(millis);
+    eval.arg(RELEASE).arg(1).arg(&lock.name).arg(&lock.token).arg(millis);
+    drop(link.ask(&eval).await);
+}
+
+async fn hold(tier: &SharedTier, link: &Link, lock: &Lock) {
+    let mut eval = cmd("EVAL");
+    eval.arg(HOLD).arg(1).arg(&lock.name).arg(&lock.token).arg(tier.plan().lock.as_millis() as u64);
     drop(link.ask(&eval).await);
 }
 
