@@ -14,7 +14,7 @@ use crate::routes::{Known, routes};
 use crate::section::{Section, named};
 use crate::source::source;
 use crate::tree::{Node, Shape, Tree};
-use crate::{database, file, module, redis, redis_url, schema, value};
+use crate::{database, file, module, redis, redis_url, schema, tracked, value};
 
 /// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
 pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
@@ -85,6 +85,9 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     match file.get("routes") {
         Some(node) => plan.routes = routes(node, &known, report),
         None => missing_routes(root, &known, report),
+    }
+    if let Some(sources) = file.get("sources").filter(|_| report.is_empty()) {
+        tracked::uncovered(sources, &plan, report);
     }
     Some(plan)
 }

@@ -97,6 +97,7 @@ pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
         authorities: None,
         connect_timeout: Duration::from_secs(1),
         timeout: Duration::from_millis(100),
+        rest: Duration::from_secs(5),
         mode: ReadMode::Central,
         memory: HELD,
         max_stale: Duration::ZERO,

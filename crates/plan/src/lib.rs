@@ -31,6 +31,7 @@ mod source;
 mod statement;
 mod syntax;
 mod template;
+mod tracked;
 mod tree;
 pub mod unit;
 mod unknown;

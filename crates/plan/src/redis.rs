@@ -37,6 +37,7 @@ pub(crate) fn redis(node: Node<'_>, folder: &Path, report: &mut Report) -> Optio
     }
     section.set("timeout", &mut redis.timeout, report, value::timeout);
     section.set("connect_timeout", &mut redis.connect_timeout, report, value::timeout);
+    section.set("rest", &mut redis.rest, report, value::timeout);
     section
         .set("memory", &mut redis.memory, report, |node, report| value::size(node, "1MiB", "1TiB", report));
     section.set("max_stale", &mut redis.max_stale, report, value::duration);

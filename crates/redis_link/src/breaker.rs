@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 
 /// So many failures in a row open the breaker.
 const FAILURES: u32 = 5;
-/// How long it stays open before the first probe.
+/// How long it stays open before the first probe, unless it may rest for less; then twice as long each time.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest it stays open between probes.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Whether a request may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +22,11 @@ pub(crate) enum Verdict {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Breaker(State);
+pub(crate) struct Breaker {
+    state: State,
+    /// The longest it stays open between probes.
+    rest: Duration,
+}
 
 #[derive(Debug)]
 enum State {
@@ -34,24 +36,24 @@ enum State {
 }
 
 impl Breaker {
-    /// A closed one.
-    pub(crate) fn new() -> Self {
-        Breaker(State::Closed { failures: 0 })
+    /// A closed one, which is open for no longer than `rest` between probes.
+    pub(crate) fn new(rest: Duration) -> Self {
+        Breaker { state: State::Closed { failures: 0 }, rest }
     }
 
     /// Closed, and nothing has failed lately.
     pub(crate) fn is_untroubled(&self) -> bool {
-        matches!(self.0, State::Closed { failures: 0 })
+        matches!(self.state, State::Closed { failures: 0 })
     }
 
     /// Whether it lets everything through: not open, nor tried with a probe.
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self.0, State::Closed { .. })
+        matches!(self.state, State::Closed { .. })
     }
 
     /// What `try_pass` would say, without taking the probe.
     pub(crate) fn would_pass(&self, now: Instant) -> bool {
-        match self.0 {
+        match self.state {
             State::Closed { .. } => true,
             State::Open { until, .. } => now >= until,
             State::Probing { .. } => false,
@@ -60,10 +62,10 @@ impl Breaker {
 
     /// Whether a request may be sent. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
     pub(crate) fn try_pass(&mut self, now: Instant) -> Verdict {
-        match self.0 {
+        match self.state {
             State::Closed { .. } => Verdict::Pass,
             State::Open { until, pause } if now >= until => {
-                self.0 = State::Probing { pause };
+                self.state = State::Probing { pause };
                 Verdict::Probe
             }
             State::Open { .. } | State::Probing { .. } => Verdict::Refused,
@@ -73,10 +75,10 @@ impl Breaker {
     /// The server did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
     /// their replies may be as old as the failure.
     pub(crate) fn succeeded(&mut self, probe: bool) -> bool {
-        match self.0 {
-            State::Closed { .. } => self.0 = State::Closed { failures: 0 },
+        match self.state {
+            State::Closed { .. } => self.state = State::Closed { failures: 0 },
             State::Probing { .. } if probe => {
-                self.0 = State::Closed { failures: 0 };
+                self.state = State::Closed { failures: 0 };
                 return true;
             }
             State::Open { .. } | State::Probing { .. } => {}
@@ -84,27 +86,36 @@ impl Breaker {
         false
     }
 
+    /// The server did work that did not pass here. Says whether that closed the breaker.
+    pub(crate) fn revived(&mut self) -> bool {
+        let was_closed = self.is_closed();
+        if !was_closed {
+            self.state = State::Closed { failures: 0 };
+        }
+        !was_closed
+    }
+
     /// It did not. Says whether that opened the breaker, which a failed probe does again.
     pub(crate) fn failed(&mut self, probe: bool, now: Instant) -> bool {
-        let pause = match self.0 {
+        let pause = match self.state {
             State::Closed { failures } if failures + 1 < FAILURES => {
-                self.0 = State::Closed { failures: failures + 1 };
+                self.state = State::Closed { failures: failures + 1 };
                 return false;
             }
-            State::Closed { .. } => PAUSE,
-            State::Probing { pause } if probe => (pause * 2).min(LONGEST_PAUSE),
+            State::Closed { .. } => PAUSE.min(self.rest),
+            State::Probing { pause } if probe => (pause * 2).min(self.rest),
             State::Open { .. } | State::Probing { .. } => return false,
         };
-        self.0 = State::Open { until: now + pause, pause };
+        self.state = State::Open { until: now + pause, pause };
         true
     }
 
     /// Nothing is known: whoever asked went away, or nothing was sent. The next may be the probe.
     pub(crate) fn abandoned(&mut self, probe: bool, now: Instant) {
-        if let State::Probing { pause } = self.0
+        if let State::Probing { pause } = self.state
             && probe
         {
-            self.0 = State::Open { until: now, pause };
+            self.state = State::Open { until: now, pause };
         }
     }
 }
@@ -115,8 +126,10 @@ mod tests {
 
     use super::*;
 
+    const REST: Duration = Duration::from_secs(5);
+
     fn opened(now: Instant) -> Breaker {
-        let mut breaker = Breaker::new();
+        let mut breaker = Breaker::new(REST);
         for _ in 0..FAILURES {
             assert_eq!(breaker.try_pass(now), Verdict::Pass);
             breaker.failed(false, now);
@@ -137,7 +150,7 @@ mod tests {
     #[test]
     fn a_success_in_between_starts_the_count_anew() {
         let now = Instant::now();
-        let mut breaker = Breaker::new();
+        let mut breaker = Breaker::new(REST);
         for _ in 0..10 {
             for _ in 1..FAILURES {
                 assert!(!breaker.failed(false, now));
@@ -180,6 +193,26 @@ mod tests {
         assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Probe);
     }
 
+    #[test]
+    fn a_short_rest_is_short_from_the_first() {
+        let start = Instant::now();
+        let mut breaker = Breaker::new(Duration::from_millis(100));
+        (0..FAILURES).for_each(|_| {
+            breaker.failed(false, start);
+        });
+        assert_eq!(breaker.try_pass(start + Duration::from_millis(100)), Verdict::Probe);
+    }
+
+    #[test]
+    fn who_is_heard_of_otherwise_need_not_be_probed() {
+        let start = Instant::now();
+        let mut breaker = opened(start);
+        assert!(breaker.revived());
+        assert_eq!(breaker.try_pass(start), Verdict::Pass);
+        breaker.failed(false, start);
+        assert!(!breaker.revived() && !breaker.is_untroubled(), "what fails while it is heard of is counted");
+    }
+
     /// What may happen to one request after another.
     #[derive(Clone, Copy, Debug)]
     enum Event {
@@ -206,7 +239,7 @@ mod tests {
         #[test]
         fn it_never_locks_out_for_good(events in proptest::collection::vec(event(), 0..200)) {
             let mut now = Instant::now();
-            let mut breaker = Breaker::new();
+            let mut breaker = Breaker::new(REST);
             let mut under_way: Vec<bool> = Vec::new();
             let mut failures_in_a_row = 0;
             for event in events {
@@ -239,7 +272,7 @@ mod tests {
             for probe in under_way {
                 breaker.abandoned(probe, now);
             }
-            prop_assert_ne!(breaker.try_pass(now + LONGEST_PAUSE), Verdict::Refused);
+            prop_assert_ne!(breaker.try_pass(now + REST), Verdict::Refused);
         }
     }
 }

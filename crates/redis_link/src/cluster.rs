@@ -91,7 +91,11 @@ impl Cluster {
     /// What an error says of where to go. Whatever says that somebody is gone makes us look again at who has what.
     pub(crate) fn redirected(&self, error: &Error) -> Option<Redirected> {
         let code = failure::code(error);
-        if error.is_disconnection() || code == Some("MOVED") || failure::is_unable(error) {
+        if error.is_disconnection()
+            || code == Some("MOVED")
+            || failure::is_unable(error)
+            || failure::is_read_only(error)
+        {
             self.look_again();
         }
         let tls = self.seeds.iter().any(|seed| matches!(seed, RedisServer::Tcp { tls: true, .. }));

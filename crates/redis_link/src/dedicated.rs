@@ -2,7 +2,7 @@
 //! may take. Out: replies.
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use message::Result;
 use redis::{Cmd, Pipeline, Value};
@@ -50,7 +50,7 @@ impl Dedicated {
         let Dedicated { link, held } = self;
         let name = link.shared().plan().name.clone();
         match (link.way(), held) {
-            (_, Held::One(opened)) => put(&name, opened, question, most).await,
+            (Way::One(node), Held::One(opened)) => put(node, &name, opened, question, most).await,
             (Way::Cluster(cluster), Held::Last(last)) => {
                 let mut node = cluster.node_for(question).await?;
                 let mut redirections = 0;
@@ -62,7 +62,7 @@ impl Dedicated {
                         }
                     };
                     let (_, opened) = last.insert((Rc::clone(&node), opened));
-                    let reply = put(&name, opened, question, most).await;
+                    let reply = put(&node, &name, opened, question, most).await;
                     let Err(error) = &reply else { return reply };
                     match cluster.redirected(error) {
                         Some(Redirected::Moved(there)) if redirections < REDIRECTIONS => node = there,
@@ -71,13 +71,29 @@ impl Dedicated {
                     redirections += 1;
                 }
             }
-            (Way::One(_), Held::Last(_)) => Err(failure::nobody(&name, "no connection")),
+            (Way::One(_), Held::Last(_)) | (Way::Cluster(_), Held::One(_)) => {
+                Err(failure::nobody(&name, "no connection"))
+            }
         }
     }
 }
 
-async fn put(name: &str, opened: &mut Opened, question: Question<'_>, most: Duration) -> Result<Value> {
+async fn put(
+    node: &Node,
+    name: &str,
+    opened: &mut Opened,
+    question: Question<'_>,
+    most: Duration,
+) -> Result<Value> {
+    let asked = Instant::now();
     let reply = tokio::time::timeout(most, question.put(&mut opened.connection)).await;
     let reply = reply.map_err(|_| failure::late(name, most))?;
-    failure::checked(name, reply).map_err(Failure::into_error)
+    let reply = failure::checked(name, reply).map_err(Failure::into_error);
+    match &reply {
+        // As fast as any reply must be: requests need not wait for a probe to find that out.
+        Ok(_) if asked.elapsed() <= node.shared().plan().timeout => node.revived(),
+        Ok(_) => {}
+        Err(error) => node.shared().replied(error),
+    }
+    reply
 }

@@ -55,9 +55,20 @@ fn reply(error: &Error) -> Option<&Reply> {
 /// Whether the server said that it cannot do its work now, whatever it is asked: it is loading, kept busy by a script, or
 /// cut off from its master or its cluster.
 pub fn is_unable(error: &Error) -> bool {
-    let unable =
-        |code| matches!(code, "LOADING" | "BUSY" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN" | "READONLY");
+    let unable = |code| matches!(code, "LOADING" | "BUSY" | "MASTERDOWN" | "CLUSTERDOWN" | "TRYAGAIN");
     code(error).is_some_and(unable)
+}
+
+/// Whether the server said that we may not do this: by itself, or within a script.
+pub(crate) fn is_denied(error: &Error) -> bool {
+    const IN_A_SCRIPT: [&str; 2] = ["The user executing the script can't", "ACL failure in script"];
+    matches!(code(error), Some("NOPERM" | "NOAUTH" | "WRONGPASS"))
+        || text(error).is_some_and(|text| IN_A_SCRIPT.iter().any(|words| text.contains(words)))
+}
+
+/// Whether it said that it is a replica: it reads, and whoever writes is wrong here.
+pub(crate) fn is_read_only(error: &Error) -> bool {
+    code(error) == Some("READONLY")
 }
 
 /// What came instead of a value.
@@ -176,6 +187,19 @@ mod tests {
         let error = error_of(b"-ERR unknown command 'FOO', with args beginning with: 'hunter2' 'a'\r\n");
         assert!(!error.to_string().contains("hunter2"), "{error}");
         assert!(!format!("{error:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn what_is_denied_is_known_for_it() {
+        for (reply, denied) in [
+            ("-NOPERM this user has no permissions to run the 'get' command", true),
+            ("-ERR The user executing the script can't run this command or subcommand script: x", true),
+            ("-WRONGTYPE Operation against a key holding the wrong kind of value", false),
+            ("-OOM command not allowed when used memory > 'maxmemory'.", false),
+        ] {
+            let error = error_of(format!("{reply}\r\n").as_bytes());
+            assert_eq!(is_denied(&error), denied, "{reply}");
+        }
     }
 
     #[test]

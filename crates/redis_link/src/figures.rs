@@ -15,6 +15,8 @@ pub struct Figures {
     pub refused: u64,
     /// Connections made.
     pub connects: u64,
+    /// Commands that the user may not run, or not on that key.
+    pub denied: u64,
     /// How often the breaker opened, counting each failed probe.
     pub openings: u64,
 }
@@ -25,6 +27,7 @@ pub(crate) struct Counters {
     failures: AtomicU64,
     refused: AtomicU64,
     connects: AtomicU64,
+    denied: AtomicU64,
     openings: AtomicU64,
 }
 
@@ -45,6 +48,10 @@ impl Counters {
         self.connects.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn denied(&self) {
+        self.denied.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn opened(&self) {
         self.openings.fetch_add(1, Ordering::Relaxed);
     }
@@ -55,6 +62,7 @@ impl Counters {
             failures: self.failures.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
             connects: self.connects.load(Ordering::Relaxed),
+            denied: self.denied.load(Ordering::Relaxed),
             openings: self.openings.load(Ordering::Relaxed),
         }
     }

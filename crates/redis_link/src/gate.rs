@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::breaker::{Breaker, Verdict};
 use crate::figures::Counters;
@@ -18,9 +18,9 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(counters: Arc<Counters>) -> Arc<Self> {
+    pub(crate) fn new(counters: Arc<Counters>, rest: Duration) -> Arc<Self> {
         Arc::new(Gate {
-            breaker: Mutex::new(Breaker::new()),
+            breaker: Mutex::new(Breaker::new(rest)),
             untroubled: AtomicBool::new(true),
             recoveries: AtomicU64::new(0),
             counters,
@@ -54,9 +54,23 @@ impl Gate {
         self.untroubled.load(Ordering::Relaxed) || self.lock().would_pass(Instant::now())
     }
 
-    /// How often a probe has closed the breaker.
+    /// How often the breaker has been closed again.
     pub(crate) fn recoveries(&self) -> u64 {
         self.recoveries.load(Ordering::Relaxed)
+    }
+
+    /// The server has done work that did not pass here. Says whether it was not taken for well.
+    pub(crate) fn revived(&self) -> bool {
+        if self.untroubled.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut breaker = self.lock();
+        let has_closed = breaker.revived();
+        if has_closed {
+            self.recoveries.fetch_add(1, Ordering::Relaxed);
+        }
+        self.untroubled.store(breaker.is_untroubled(), Ordering::Relaxed);
+        has_closed
     }
 
     /// No code that can panic runs under the lock, so a poisoned one is as good as another.

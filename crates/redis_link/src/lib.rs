@@ -12,6 +12,7 @@ mod breaker;
 mod cluster;
 mod connect;
 mod dedicated;
+mod denials;
 mod failure;
 mod figures;
 mod gate;

@@ -22,6 +22,8 @@ use crate::slot;
 
 /// So many replies in a row that did not come in time mean that the connection is half dead.
 const LATE: u32 = 3;
+/// Connections to a server that does not take what is written are given up so far apart: it may be the right one.
+const READ_ONLY: Duration = Duration::from_secs(1);
 /// For the task of an attempt to say that its time is over.
 const GRACE: Duration = Duration::from_millis(20);
 
@@ -85,6 +87,8 @@ pub(crate) struct Node {
     state: RefCell<State>,
     pace: RefCell<Pace>,
     recoveries: Cell<u64>,
+    /// When a connection was last given up since its server takes nothing.
+    left: Cell<Option<Instant>>,
 }
 
 impl Node {
@@ -100,7 +104,12 @@ impl Node {
             state: RefCell::new(State::Idle),
             pace: RefCell::default(),
             recoveries: Cell::new(0),
+            left: Cell::default(),
         }
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// A connection that nobody shares.
@@ -142,15 +151,18 @@ impl Node {
             }
             Err(Failure::Refusal(error)) => {
                 self.of_use(&line);
-                match failure::code(error) {
-                    code if failure::is_unable(error) => {
-                        failed(passage, error);
-                        // The master has become a replica: the sentinels, or the name, lead to another by now.
-                        if code == Some("READONLY") {
-                            self.give_up(&line);
-                        }
-                    }
-                    _ => self.succeeded(passage),
+                self.shared.replied(error);
+                // The master has become a replica: the sentinels, or the name, may lead to another by now. It is well
+                // all the same, and whoever reads from it goes on.
+                let lately = || self.left.get().is_some_and(|at| at.elapsed() < READ_ONLY);
+                if failure::is_read_only(error) && !lately() {
+                    self.left.set(Some(Instant::now()));
+                    self.give_up(&line);
+                }
+                if failure::is_unable(error) {
+                    failed(passage, error);
+                } else {
+                    self.succeeded(passage);
                 }
             }
             Err(Failure::Broken(error)) => {
@@ -165,8 +177,19 @@ impl Node {
 
     fn succeeded(&self, passage: Passage) {
         if passage.succeeded() {
-            tracing::info!("source {}: Redis answers again", self.shared.plan().name);
+            self.tell_of_recovery();
         }
+    }
+
+    /// It has answered somebody who does not pass the breaker.
+    pub(crate) fn revived(&self) {
+        if self.gate.revived() {
+            self.tell_of_recovery();
+        }
+    }
+
+    fn tell_of_recovery(&self) {
+        tracing::info!("source {}: Redis answers again", self.shared.plan().name);
     }
 
     fn of_use(&self, line: &Line) {

@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use message::Result;
+use message::{Error, Result};
 use plan::{RedisServer, RedisSource, Topology};
 use redis::TlsCertificates;
 
+use crate::denials::Denials;
+use crate::failure;
 use crate::figures::{Counters, Figures};
 use crate::gate::Gate;
 use crate::tls;
@@ -19,6 +22,7 @@ pub struct Shared {
     certificates: Option<TlsCertificates>,
     counters: Arc<Counters>,
     gates: Gates,
+    denials: Denials,
 }
 
 /// A breaker for each server that may fail on its own.
@@ -45,11 +49,12 @@ impl Shared {
         let counters = Arc::<Counters>::default();
         let gates = match topology {
             Topology::Standalone(_) | Topology::Sentinel { .. } => {
-                Gates::One(Gate::new(Arc::clone(&counters)))
+                Gates::One(Gate::new(Arc::clone(&counters), plan.rest))
             }
             Topology::Cluster(_) => Gates::Nodes(Mutex::default()),
         };
-        Ok(Arc::new(Shared { plan, topology, certificates, counters, gates }))
+        let denials = Denials::default();
+        Ok(Arc::new(Shared { plan, topology, certificates, counters, gates, denials }))
     }
 
     /// What the configuration says.
@@ -85,13 +90,21 @@ impl Shared {
         &self.counters
     }
 
+    /// An error reply: where it denies us a right, that is counted and told.
+    pub(crate) fn replied(&self, error: &Error) {
+        if failure::is_denied(error) {
+            self.counters.denied();
+            self.denials.tell(error, Instant::now());
+        }
+    }
+
     /// The breaker of the server at this address.
     pub(crate) fn gate(&self, address: &str) -> Arc<Gate> {
         match &self.gates {
             Gates::One(gate) => Arc::clone(gate),
             Gates::Nodes(nodes) => {
                 let mut nodes = lock(nodes);
-                let new = || Gate::new(Arc::clone(&self.counters));
+                let new = || Gate::new(Arc::clone(&self.counters), self.plan.rest);
                 Arc::clone(nodes.entry(address.to_owned()).or_insert_with(new))
             }
         }

@@ -63,6 +63,7 @@ pub(crate) fn figures(running: &Running) -> Vec<RedisFigures> {
             commands: figures.primary.commands + replica.commands,
             failures: figures.primary.failures + replica.failures,
             refused: figures.primary.refused + replica.refused,
+            denied: figures.primary.denied + replica.denied,
             held: tracked.entries + entries,
             held_bytes: tracked.bytes + bytes,
             replica_in_step: figures.in_step,

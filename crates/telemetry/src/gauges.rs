@@ -165,6 +165,8 @@ pub struct RedisFigures {
     pub failures: u64,
     /// Commands not sent, since too many had failed.
     pub refused: u64,
+    /// Commands that our user may not run.
+    pub denied: u64,
     /// Answers held in process now.
     pub held: u64,
     /// Bytes they take.

@@ -254,7 +254,8 @@ impl Out<'_> {
                 encoder.encode_family(&[("source", source.as_str())])?.encode_gauge(&value)?;
             }
         }
-        let counters: [(Figure, OfRedis); 8] = [
+        let counters: [(Figure, OfRedis); 9] = [
+            (figure("redis_denied", "Commands that the user of a Redis may not run"), |of| Some(of.denied)),
             (figure("redis_commands", "Commands and pipelines for a Redis that is read from"), |of| {
                 Some(of.commands)
             }),

@@ -14,6 +14,9 @@ pub(crate) struct Line {
     /// Milliseconds since the epoch.
     confirmed: AtomicU64,
     silence: Duration,
+    /// The life before this one, and when it was last confirmed.
+    before: AtomicU64,
+    before_confirmed: AtomicU64,
 }
 
 /// The number of a life of the line, or of the gap after it. Odd: live.
@@ -34,29 +37,43 @@ impl Life {
 impl Line {
     /// Not live yet.
     pub(crate) fn new(silence: Duration) -> Self {
-        Line { life: AtomicU64::new(0), confirmed: AtomicU64::new(0), silence }
+        let zero = || AtomicU64::new(0);
+        Line { life: zero(), confirmed: zero(), silence, before: zero(), before_confirmed: zero() }
     }
 
     pub(crate) fn life(&self) -> Life {
         Life(self.life.load(Ordering::Acquire))
     }
 
-    /// Whether what was read in this life is fresh, as far as the line knows.
+    /// As of when what was read in this life is right, if it is fresh as far as the line knows. In a gap nothing is.
     #[inline]
-    pub(crate) fn is_fresh(&self, life: Life, now: Timestamp) -> bool {
-        self.life() == life && now.since(self.last_confirmed()) <= self.silence
+    pub(crate) fn fresh_as_of(&self, life: Life, now: Timestamp) -> Option<Timestamp> {
+        let is_this = self.life() == life && life.is_live();
+        let confirmed = self.last_confirmed();
+        (is_this && now.since(confirmed) <= self.silence).then_some(confirmed)
     }
 
-    /// Whether what was read in this life was right at most this long ago.
-    pub(crate) fn was_fresh(&self, life: Life, now: Timestamp, most: Duration) -> bool {
-        self.life().or_last() == life && now.since(self.last_confirmed()) <= most
+    /// As of when what was read in this life, and not announced since, was right: when the line was last confirmed in it,
+    /// if that is known still.
+    pub(crate) fn was_fresh_as_of(&self, life: Life) -> Option<Timestamp> {
+        let confirmed = self.last_confirmed();
+        // Looked at afterwards: what was confirmed by then was not in a later life.
+        if self.life().or_last() == life {
+            return Some(confirmed);
+        }
+        let is_before = || self.before.load(Ordering::Acquire) == life.0;
+        let confirmed = is_before().then(|| self.before_confirmed.load(Ordering::Acquire))?;
+        is_before().then(|| Timestamp::from_millis(confirmed))
     }
 
     pub(crate) fn connected(&self, asked: Timestamp) {
-        // First, so that an old life is not prolonged by what is known of the new one.
         self.disconnected();
-        self.confirmed.store(asked.as_millis(), Ordering::Release);
+        // In this order, so that no life is prolonged by what is known of another one.
+        self.before_confirmed.store(0, Ordering::Release);
+        self.before.store(self.life().or_last().0, Ordering::Release);
+        self.before_confirmed.store(self.confirmed.load(Ordering::Acquire), Ordering::Release);
         self.change(|life| life + 1);
+        self.confirmed.store(asked.as_millis(), Ordering::Release);
     }
 
     pub(crate) fn confirmed(&self, asked: Timestamp) {

@@ -31,7 +31,7 @@ struct Shared {
 fn no_thread_gets_what_was_announced_as_changed_before_it_asked() {
     let numbers = || std::array::from_fn(|_| AtomicU64::new(0));
     // Room for a part of the 256 answers, and counters that are shared.
-    let tracked = Tracked::shaped(30_000, 64, Duration::from_secs(1), 1);
+    let tracked = Tracked::shaped(30_000, 64, Duration::from_secs(1), Duration::ZERO, 1);
     let shared =
         Shared { tracked, versions: numbers(), published: numbers(), is_over: AtomicBool::new(false) };
     shared.tracked.connected(NOW);
@@ -102,7 +102,7 @@ fn read(shared: &Shared, reader: u64) -> u64 {
         let answer = keys.map(|key| shared.versions[key].load(Ordering::SeqCst));
         // The answer is on its way: time for the writer.
         (0..random % 64).for_each(|_| std::hint::spin_loop());
-        let inserted = shared.tracked.insert(ticket, &name, Arc::new(answer), 32, None);
+        let inserted = shared.tracked.insert(ticket, &name, Arc::new(answer), 32, Timestamp::default(), None);
         assert!(inserted != Inserted::TooLarge, "a small answer fits");
     }
     hits

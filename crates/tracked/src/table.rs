@@ -14,17 +14,18 @@ use crate::tracked::Ticket;
 
 /// See the module.
 pub(crate) struct Table<V> {
-    answers: Cache<Box<[u8]>, Held<V>, Cost, SeedableRandomState, Evicted>,
+    answers: Cache<Box<[u8]>, Arc<Held<V>>, Cost, SeedableRandomState, Evicted>,
     evicted: Arc<AtomicU64>,
 }
 
 /// An answer and what keeps it fresh.
-#[derive(Clone)]
 pub(crate) struct Held<V> {
     pub(crate) value: V,
     pub(crate) ticket: Ticket,
     /// When its key expires; far away if it does not.
     pub(crate) deadline: Timestamp,
+    /// As of when it is known to have been right, in milliseconds.
+    pub(crate) seen: AtomicU64,
     /// All it takes, as worked out by [`Table::cost`].
     pub(crate) cost: u32,
 }
@@ -32,8 +33,8 @@ pub(crate) struct Held<V> {
 #[derive(Clone)]
 struct Cost;
 
-impl<V> Weighter<Box<[u8]>, Held<V>> for Cost {
-    fn weight(&self, _: &Box<[u8]>, held: &Held<V>) -> u64 {
+impl<V> Weighter<Box<[u8]>, Arc<Held<V>>> for Cost {
+    fn weight(&self, _: &Box<[u8]>, held: &Arc<Held<V>>) -> u64 {
         u64::from(held.cost)
     }
 }
@@ -41,18 +42,18 @@ impl<V> Weighter<Box<[u8]>, Held<V>> for Cost {
 #[derive(Clone)]
 struct Evicted(Arc<AtomicU64>);
 
-impl<V> Lifecycle<Box<[u8]>, Held<V>> for Evicted {
+impl<V> Lifecycle<Box<[u8]>, Arc<Held<V>>> for Evicted {
     type RequestState = ();
 
     /// Not `on_evict`, which is told of replaced values too.
-    fn before_evict(&self, (): &mut (), _: &Box<[u8]>, _: &mut Held<V>) {
+    fn before_evict(&self, (): &mut (), _: &Box<[u8]>, _: &mut Arc<Held<V>>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl<V: Clone> Table<V> {
+impl<V> Table<V> {
     /// Bytes an entry takes beside its name's and value's: its place, links, the index, and what allocators round up.
-    const ENTRY: usize = size_of::<Box<[u8]>>() + size_of::<Held<V>>() + 48;
+    const ENTRY: usize = size_of::<Box<[u8]>>() + size_of::<Held<V>>() + 72;
 
     pub(crate) fn new(bytes: u64) -> Self {
         Self::hashed(bytes, SeedableRandomState::random())
@@ -94,12 +95,12 @@ impl<V: Clone> Table<V> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, name: &[u8]) -> Option<Held<V>> {
+    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<Held<V>>> {
         self.answers.get(name)
     }
 
     pub(crate) fn insert(&self, name: &[u8], held: Held<V>) {
-        self.answers.insert(name.into(), held);
+        self.answers.insert(name.into(), Arc::new(held));
     }
 
     /// Shard by shard: what is inserted meanwhile may stay.

@@ -19,6 +19,8 @@ pub struct Tracked<V> {
     counters: Counters,
     table: Table<V>,
     counted: Counted,
+    /// How old an answer may be that is given because Redis cannot be asked.
+    most: Duration,
 }
 
 /// What was so before a read was sent. Its answer is shown with it.
@@ -83,19 +85,20 @@ struct Counted {
 impl<V: Clone> Tracked<V> {
     /// Holds at most `bytes`: names, values, counters and bookkeeping counted. Not live before [`Tracked::connected`].
     /// Nothing is fresh that was not confirmed for longer than `silence`, which so bounds how old a fresh answer can be.
-    pub fn new(bytes: u64, silence: Duration) -> Self {
+    /// `most` bounds how old one can be that is not; with zero none is kept.
+    pub fn new(bytes: u64, silence: Duration, most: Duration) -> Self {
         /// An entry takes some hundred bytes: this makes several counters for each.
         const BYTES_PER_COUNTER: u64 = 64;
         let counters = Counters::new((bytes / BYTES_PER_COUNTER).clamp(1024, 1 << 26));
         let table = Table::new(bytes.saturating_sub(counters.bytes()));
-        Tracked { line: Line::new(silence), counters, table, counted: Counted::default() }
+        Tracked { line: Line::new(silence), counters, table, counted: Counted::default(), most }
     }
 
     /// The same for the same seed each time, with so many bytes for answers and so many counters.
     #[cfg(test)]
-    pub(crate) fn shaped(bytes: u64, counters: u64, silence: Duration, seed: u64) -> Self {
+    pub(crate) fn shaped(bytes: u64, counters: u64, silence: Duration, most: Duration, seed: u64) -> Self {
         let (counters, table) = (Counters::seeded(counters, seed), Table::seeded(bytes, seed));
-        Tracked { line: Line::new(silence), counters, table, counted: Counted::default() }
+        Tracked { line: Line::new(silence), counters, table, counted: Counted::default(), most }
     }
 
     /// A fresh answer. `None`: Redis must be asked.
@@ -104,20 +107,27 @@ impl<V: Clone> Tracked<V> {
     #[inline]
     pub fn get(&self, read: &[u8], now: Timestamp) -> Option<V> {
         let held = self.table.get(read)?;
-        let is_fresh = now < held.deadline
-            && self.line.is_fresh(held.ticket.life, now)
-            && self.counters.are_valid(&held.ticket.stamps);
-        is_fresh.then_some(held.value)
+        let as_of = self.line.fresh_as_of(held.ticket.life, now)?;
+        if now >= held.deadline || !self.counters.are_valid(&held.ticket.stamps) {
+            return None;
+        }
+        // Once for each ping, and not each time.
+        if held.seen.load(Ordering::Relaxed) < as_of.as_millis() {
+            held.seen.fetch_max(as_of.as_millis(), Ordering::Relaxed);
+        }
+        Some(held.value.clone())
     }
 
-    /// An answer for when Redis cannot be asked: one that was right at most `most` ago, when the line was last confirmed.
-    /// Not one whose key has expired since: that needs nobody to tell.
-    pub fn stale(&self, read: &[u8], now: Timestamp, most: Duration) -> Option<V> {
-        let held = self.table.get(read)?;
-        let was_fresh = now < held.deadline
-            && self.line.was_fresh(held.ticket.life, now, most)
-            && self.counters.are_valid(&held.ticket.stamps);
-        was_fresh.then_some(held.value)
+    /// An answer for when Redis cannot be asked, and how long ago it was right for certain: when it was read, when the line
+    /// was last confirmed while it was used, or, where none of its keys was announced since, when it was last confirmed at
+    /// all. Not one whose key has expired since: that needs nobody to tell.
+    pub fn stale(&self, read: &[u8], now: Timestamp) -> Option<(V, Duration)> {
+        let held = self.table.get(read).filter(|held| now < held.deadline)?;
+        let is_unchanged = self.counters.are_valid(&held.ticket.stamps);
+        let confirmed = is_unchanged.then(|| self.line.was_fresh_as_of(held.ticket.life)).flatten();
+        let seen = Timestamp::from_millis(held.seen.load(Ordering::Relaxed));
+        let age = now.since(confirmed.map_or(seen, |confirmed| confirmed.max(seen)));
+        (age <= self.most).then(|| (held.value.clone(), age))
     }
 
     /// Before a read is sent that depends on these keys: what to show when its answer is here.
@@ -131,26 +141,37 @@ impl<V: Clone> Tracked<V> {
         self.refusal(ticket).is_none()
     }
 
-    /// Keeps an answer, unless something happened meanwhile.
+    /// Keeps an answer, unless something happened meanwhile; then only for when Redis cannot be asked.
     ///
-    /// `weight` is what the value holds, in bytes. `deadline` is when the first of its keys expires; as seen from when
-    /// the read was *sent*, since nobody knows when between then and now Redis looked at its clock.
+    /// `asked` is when the read was sent. `weight` is what the value holds, in bytes. `deadline` is when the first of its
+    /// keys expires; as seen from when the read was *sent*, since nobody knows when between then and now Redis looked at its
+    /// clock.
     pub fn insert(
         &self,
         ticket: Ticket,
         read: &[u8],
         value: V,
         weight: u64,
+        asked: Timestamp,
         deadline: Option<Timestamp>,
     ) -> Inserted {
-        let inserted = match (self.refusal(&ticket), self.table.cost(read, &ticket, weight)) {
+        let refusal = self.refusal(&ticket);
+        let cost = self.table.cost(read, &ticket, weight);
+        // Never in place of what is newer.
+        let is_newest = || {
+            let there = self.table.get(read);
+            there.is_none_or(|there| there.seen.load(Ordering::Relaxed) < asked.as_millis())
+        };
+        let is_wanted = refusal.is_none() || (!self.most.is_zero() && is_newest());
+        if let Some(cost) = cost.filter(|_| is_wanted) {
+            let deadline = deadline.unwrap_or(Timestamp::from_millis(u64::MAX));
+            let seen = AtomicU64::new(asked.as_millis());
+            self.table.insert(read, Held { value, ticket, deadline, seen, cost });
+        }
+        let inserted = match (refusal, cost) {
             (Some(refusal), _) => refusal,
             (None, None) => Inserted::TooLarge,
-            (None, Some(cost)) => {
-                let deadline = deadline.unwrap_or(Timestamp::from_millis(u64::MAX));
-                self.table.insert(read, Held { value, ticket, deadline, cost });
-                Inserted::Kept
-            }
+            (None, Some(_)) => Inserted::Kept,
         };
         let counter = match inserted {
             Inserted::Kept => &self.counted.kept,
@@ -162,10 +183,13 @@ impl<V: Clone> Tracked<V> {
         inserted
     }
 
-    /// Redis has agreed to tell, and was asked to at `asked`: a new life begins, empty. Reads begun from now on can be kept.
+    /// Redis has agreed to tell, and was asked to at `asked`: a new life begins, with nothing that is fresh. Reads begun
+    /// from now on can be kept.
     pub fn connected(&self, asked: Timestamp) {
         self.line.connected(asked);
-        self.table.clear();
+        if self.most.is_zero() {
+            self.table.clear();
+        }
         self.counted.lives.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -190,8 +214,7 @@ impl<V: Clone> Tracked<V> {
         self.counted.flushes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The line is gone: nothing is fresh from now on. What is held stays, for [`Tracked::stale`], until it is connected
-    /// again.
+    /// The line is gone: nothing is fresh from now on. What is held stays, for [`Tracked::stale`].
     pub fn disconnected(&self) {
         self.line.disconnected();
     }
@@ -242,15 +265,16 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_secs(1000);
     const SILENCE: Duration = Duration::from_secs(10);
+    const MOST: Duration = Duration::from_secs(5);
 
     fn live() -> Tracked<u64> {
-        let tracked = Tracked::new(1 << 20, SILENCE);
+        let tracked = Tracked::new(1 << 20, SILENCE, MOST);
         tracked.connected(NOW);
         tracked
     }
 
     fn keep(tracked: &Tracked<u64>, read: &str, value: u64) -> Inserted {
-        tracked.insert(tracked.begin([read.as_bytes()]), read.as_bytes(), value, 0, None)
+        tracked.insert(tracked.begin([read.as_bytes()]), read.as_bytes(), value, 0, NOW, None)
     }
 
     #[test]
@@ -269,9 +293,9 @@ mod tests {
     fn all_reads_of_a_key_go_and_a_read_of_many_keys_with_any_of_them() {
         let tracked = live();
         for field in 0..100_u8 {
-            tracked.insert(tracked.begin([&b"hash"[..]]), &[field], 0, 0, None);
+            tracked.insert(tracked.begin([&b"hash"[..]]), &[field], 0, 0, NOW, None);
         }
-        tracked.insert(tracked.begin([&b"a"[..], b"hash"]), b"both", 0, 0, None);
+        tracked.insert(tracked.begin([&b"a"[..], b"hash"]), b"both", 0, 0, NOW, None);
         assert!((0..100).all(|field| tracked.get(&[field], NOW).is_some()));
         tracked.invalidate(b"hash");
         assert!((0..100).all(|field| tracked.get(&[field], NOW).is_none()));
@@ -285,46 +309,73 @@ mod tests {
         assert!(tracked.is_valid(&ticket));
         tracked.invalidate(b"a");
         assert!(!tracked.is_valid(&ticket));
-        assert_eq!(tracked.insert(ticket, b"a", 1, 0, None), Inserted::Outdated);
+        assert_eq!(tracked.insert(ticket, b"a", 1, 0, NOW, None), Inserted::Outdated);
         let ticket = tracked.begin([&b"a"[..]]);
         tracked.flush();
-        assert_eq!(tracked.insert(ticket, b"a", 1, 0, None), Inserted::Outdated);
+        assert_eq!(tracked.insert(ticket, b"a", 1, 0, NOW, None), Inserted::Outdated);
     }
 
     #[test]
     fn nothing_is_kept_without_a_line_nor_from_before_it() {
-        let tracked = Tracked::new(1 << 20, SILENCE);
+        let tracked = Tracked::new(1 << 20, SILENCE, MOST);
         let early = tracked.begin([&b"a"[..]]);
         assert_eq!(keep(&tracked, "a", 1), Inserted::NotLive);
         tracked.connected(NOW);
-        assert_eq!(tracked.insert(early, b"a", 1, 0, None), Inserted::NotLive);
+        assert_eq!(tracked.insert(early, b"a", 1, 0, NOW, None), Inserted::NotLive);
         let ticket = tracked.begin([&b"a"[..]]);
         tracked.disconnected();
-        assert_eq!(tracked.insert(ticket.clone(), b"a", 1, 0, None), Inserted::NotLive);
+        assert_eq!(tracked.insert(ticket.clone(), b"a", 1, 0, NOW, None), Inserted::NotLive);
         tracked.connected(NOW);
-        assert_eq!(tracked.insert(ticket, b"a", 1, 0, None), Inserted::Outdated);
+        assert_eq!(tracked.insert(ticket, b"a", 1, 0, NOW, None), Inserted::Outdated);
+    }
+
+    fn stale(tracked: &Tracked<u64>, read: &str, after: u64) -> Option<(u64, u64)> {
+        let (value, age) = tracked.stale(read.as_bytes(), NOW + Duration::from_secs(after))?;
+        Some((value, age.as_secs()))
     }
 
     #[test]
-    fn what_was_right_when_the_line_was_lost_is_given_for_a_while_and_gone_with_the_next_life() {
+    fn what_was_right_lately_is_given_though_the_line_is_gone_or_new() {
         let tracked = live();
         keep(&tracked, "a", 1);
-        keep(&tracked, "changed", 1);
         let ticket = tracked.begin([&b"short"[..]]);
-        tracked.insert(ticket, b"short", 1, 0, Some(NOW + Duration::from_secs(2)));
-        tracked.invalidate(b"changed");
+        tracked.insert(ticket, b"short", 1, 0, NOW, Some(NOW + Duration::from_secs(2)));
         tracked.disconnected();
-        let (most, later) = (Duration::from_secs(5), NOW + Duration::from_secs(3));
-        assert_eq!(tracked.get(b"a", later), None);
-        assert_eq!(tracked.stale(b"a", later, most), Some(1));
-        assert_eq!(tracked.stale(b"a", later, Duration::ZERO), None);
-        assert_eq!(tracked.stale(b"changed", later, most), None);
-        assert_eq!(tracked.stale(b"short", later, most), None, "its key has expired");
-        assert_eq!(tracked.stale(b"a", NOW + Duration::from_secs(6), most), None);
+        assert_eq!(tracked.get(b"a", NOW + Duration::from_secs(3)), None);
+        assert_eq!(stale(&tracked, "a", 3), Some((1, 3)));
+        assert_eq!(stale(&tracked, "short", 3), None, "its key has expired");
+        assert_eq!(stale(&tracked, "a", 6), None, "too long ago");
         tracked.disconnected();
-        assert_eq!(tracked.stale(b"a", later, most), Some(1), "lost twice is lost once");
-        tracked.connected(later);
-        assert_eq!(tracked.stale(b"a", later, most), None);
+        assert_eq!(stale(&tracked, "a", 3), Some((1, 3)), "lost twice is lost once");
+        tracked.connected(NOW + Duration::from_secs(4));
+        assert_eq!(tracked.get(b"a", NOW + Duration::from_secs(4)), None, "nobody told meanwhile");
+        assert_eq!(stale(&tracked, "a", 4), Some((1, 4)));
+    }
+
+    #[test]
+    fn what_has_changed_was_right_when_it_was_last_confirmed_in_use() {
+        let tracked = live();
+        keep(&tracked, "unused", 1);
+        keep(&tracked, "used", 1);
+        tracked.confirmed(NOW + Duration::from_secs(4));
+        assert_eq!(tracked.get(b"used", NOW + Duration::from_secs(5)), Some(1));
+        tracked.invalidate(b"used");
+        tracked.invalidate(b"unused");
+        assert_eq!((stale(&tracked, "used", 6), stale(&tracked, "unused", 6)), (Some((1, 2)), None));
+        assert_eq!(stale(&tracked, "used", 10), None);
+    }
+
+    #[test]
+    fn what_is_read_without_a_line_is_given_when_redis_is_gone_and_never_fresh() {
+        let tracked = Tracked::new(1 << 20, SILENCE, MOST);
+        assert_eq!(keep(&tracked, "a", 1), Inserted::NotLive);
+        assert_eq!((tracked.get(b"a", NOW), stale(&tracked, "a", 1)), (None, Some((1, 1))));
+        let older = NOW.minus(Duration::from_secs(1));
+        tracked.insert(tracked.begin([&b"a"[..]]), b"a", 0, 0, older, None);
+        assert_eq!(stale(&tracked, "a", 1), Some((1, 1)), "a reply that was late");
+        let forgetful = Tracked::new(1 << 20, SILENCE, Duration::ZERO);
+        keep(&forgetful, "a", 1);
+        assert_eq!(forgetful.figures().entries, 0);
     }
 
     #[test]
@@ -342,7 +393,7 @@ mod tests {
     fn what_has_a_deadline_is_fresh_before_it() {
         let tracked = live();
         let deadline = NOW + Duration::from_secs(1);
-        tracked.insert(tracked.begin([&b"a"[..]]), b"a", 1, 0, Some(deadline));
+        tracked.insert(tracked.begin([&b"a"[..]]), b"a", 1, 0, NOW, Some(deadline));
         assert_eq!(tracked.get(b"a", deadline.minus(Duration::from_millis(1))), Some(1));
         assert_eq!(tracked.get(b"a", deadline), None);
     }
@@ -352,7 +403,7 @@ mod tests {
         let tracked = live();
         keep(&tracked, "small", 1);
         let ticket = tracked.begin([&b"large"[..]]);
-        assert_eq!(tracked.insert(ticket, b"large", 1, 1 << 20, None), Inserted::TooLarge);
+        assert_eq!(tracked.insert(ticket, b"large", 1, 1 << 20, NOW, None), Inserted::TooLarge);
         assert_eq!(tracked.get(b"small", NOW), Some(1));
     }
 
@@ -360,7 +411,7 @@ mod tests {
     fn the_largest_that_is_let_in_is_there() {
         let tracked = live();
         let most = (1..1 << 20).rev().step_by(64).find(|weight| {
-            tracked.insert(tracked.begin([&b"a"[..]]), b"a", 1, *weight, None) == Inserted::Kept
+            tracked.insert(tracked.begin([&b"a"[..]]), b"a", 1, *weight, NOW, None) == Inserted::Kept
         });
         assert!(most.is_some_and(|most| most > 1 << 19), "{most:?}");
         assert_eq!(tracked.get(b"a", NOW), Some(1));
@@ -379,7 +430,7 @@ mod tests {
     #[test]
     fn a_million_answers_pass_through_and_leave_nothing_behind() {
         const BYTES: u64 = 4 << 20;
-        let tracked = Tracked::new(BYTES, SILENCE);
+        let tracked = Tracked::new(BYTES, SILENCE, MOST);
         tracked.connected(NOW);
         let alive = Arc::new(AtomicUsize::new(0));
         for number in 0..1_000_000_u64 {
@@ -390,7 +441,7 @@ mod tests {
                 0 => tracked.begin([&key[..], &other[..]]),
                 _ => tracked.begin([&key[..]]),
             };
-            assert_eq!(tracked.insert(ticket, &key, value, 32, None), Inserted::Kept);
+            assert_eq!(tracked.insert(ticket, &key, value, 32, NOW, None), Inserted::Kept);
             assert!(tracked.figures().bytes <= BYTES);
             if number % 8 == 0 {
                 tracked.invalidate(&other);

@@ -118,3 +118,83 @@ fn a_connection_that_is_cut_costs_nobody_an_answer() {
         });
     }
 }
+
+/// The line that tells what changes is back before anybody has probed the other connections.
+#[test]
+fn nobody_is_refused_while_a_tracked_redis_comes_back_nor_afterwards() {
+    let redis = testkit::RedisServer::start();
+    let line = testkit::SlowLink::to(redis.port());
+    tell(&redis, &["SET", "a", "one"]);
+    let source = format!(
+        "{{ redis: \"redis://{}\", mode: tracked, timeout: 200ms, max_stale: 1m, rest: 30s }}",
+        line.address()
+    );
+    let mut fleetfoot = testkit::Fleetfoot::start(&super::support::of_source(&source, &[GET]));
+    super::support::until_it_tells(&mut fleetfoot);
+    super::support::hold(&mut fleetfoot, "/get/a");
+    for _ in 0..3 {
+        line.cut();
+        fleetfoot.wait_until("left alone", |fleetfoot| {
+            assert_eq!(fleetfoot.get("/get/a").status, 200);
+            figure(&fleetfoot.metrics(), "fleetfoot_redis_up", &[]) == 0
+        });
+        line.restore();
+        fleetfoot.wait_until("back", |fleetfoot| {
+            let answer = fleetfoot.get("/get/a");
+            assert_eq!((answer.status, answer.text().as_str()), (200, "one"), "{answer:?}");
+            super::support::tracks(&fleetfoot.metrics())
+        });
+        // The breaker would have rested for much longer.
+        super::support::hold(&mut fleetfoot, "/get/a");
+        assert_eq!(figure(&fleetfoot.metrics(), "fleetfoot_redis_up", &[]), 1);
+    }
+}
+
+#[test]
+fn what_changed_shortly_before_it_was_gone_is_given_as_it_was() {
+    let (redis, mut fleetfoot) = reading("mode: tracked, max_stale: 1m", &[GET]);
+    super::support::until_it_tells(&mut fleetfoot);
+    tell(&redis, &["SET", "a", "one"]);
+    super::support::hold(&mut fleetfoot, "/get/a");
+    tell(&redis, &["SET", "a", "two"]);
+    fleetfoot
+        .wait_for_metrics("told", |metrics| figure(metrics, "fleetfoot_redis_invalidations_total", &[]) >= 2);
+    redis.kill();
+    let stale = fleetfoot.get("/get/a");
+    assert_eq!((stale.status, stale.text().as_str()), (200, "one"), "{stale:?}");
+    assert!(stale.cache_status().ends_with("; detail=redis-gone"), "{stale:?}");
+}
+
+/// As where the user may not track: each read asks, and what it brought stands in.
+#[test]
+fn what_was_read_while_redis_did_not_tell_stands_in_too() {
+    let redis = testkit::RedisServer::options()
+        .acl("user reader on >a-secret-word ~* resetchannels -@all +@read +@connection -client|tracking")
+        .start();
+    tell(&redis, &["SET", "a", "one"]);
+    let source = "mode: tracked, max_stale: 1m, user: reader, password: a-secret-word";
+    let fleetfoot = testkit::Fleetfoot::start(&config(&redis, source, &[GET]));
+    assert_eq!(fleetfoot.get("/get/a").text(), "one");
+    redis.kill();
+    assert_eq!(fleetfoot.get("/get/a").text(), "one");
+}
+
+#[test]
+fn what_the_user_may_not_read_is_logged_and_counted() {
+    let redis = testkit::RedisServer::options()
+        .acl("user reader on >a-secret-word ~public:* resetchannels -@all +@read +@connection")
+        .start();
+    let source = "user: reader, password: a-secret-word";
+    let mut fleetfoot = testkit::Fleetfoot::start(&config(&redis, source, &[GET]));
+    for _ in 0..3 {
+        assert_eq!(fleetfoot.get("/get/secret").status, 502);
+    }
+    assert_eq!(fleetfoot.get("/get/public:a").status, 404);
+    fleetfoot.wait_for_metrics("counted", |metrics| {
+        figure(metrics, "fleetfoot_redis_denied_total", &["source=\"redis\""]) == 3
+    });
+    let told = fleetfoot.stderr().wait_for("NOPERM").unwrap();
+    assert!(told.contains("source redis: ") && told.contains("give the user the right"), "{told}");
+    let lines = fleetfoot.stderr().all();
+    assert_eq!(lines.iter().filter(|line| line.contains("give the user the right")).count(), 1, "{lines:?}");
+}

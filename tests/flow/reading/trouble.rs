@@ -1,6 +1,6 @@
 //! Reads while Redis is slow, silent, cut off or failed over: with leave to be stale no request fails, and nothing is older
-//! than the trouble lasted. What Redis has told to have changed is never given again, also while it is gone; so where values
-//! are tracked, nobody writes while there is trouble.
+//! than the trouble lasted. What has changed before may be given again while Redis is gone, within `max_stale`; so where
+//! values are tracked, nobody writes while there is trouble.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

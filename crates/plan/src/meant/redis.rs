@@ -24,6 +24,8 @@ pub struct RedisSource {
     pub connect_timeout: Duration,
     /// From a command to its reply; what takes longer has failed.
     pub timeout: Duration,
+    /// How long it is left alone at most, when it keeps failing, before somebody tries again.
+    pub rest: Duration,
     /// How `read` reaches it.
     pub mode: ReadMode,
     /// Bytes of values that are held in process: tracked ones, and those kept for `max_stale`.

@@ -29,9 +29,16 @@ pub(crate) static SOURCE_REDIS: Section = Section {
             "timeout",
             "duration",
             Some("100ms"),
-            "From a command to its reply. What takes longer has failed, and after five failures in a row nothing is asked for a second.",
+            "From a command to its reply. What takes longer has failed, and after five failures in a row nothing is asked for a while (`rest`).",
         ),
         word("connect_timeout", "duration", Some("1s"), "For name, TCP, TLS and greeting together."),
+        word(
+            "rest",
+            "duration",
+            Some("5s"),
+            "How long a Redis that keeps failing is left alone at most: a second at first, then twice as long each time. One \
+             that is heard of on another connection (`mode: tracked`, `tier`) is asked again at once.",
+        ),
         word("mode", "`central`, `replica` or `tracked`", Some("central"), "How `read` reaches it.").told(
             "`central`: each read is sent to it, all of a core over one connection, so that one round trip carries many. \
              `replica`: reads go to the `replica` beside this process as long as its link is up and it is no further behind \

@@ -36,6 +36,7 @@ fn plan(topology: Topology) -> RedisSource {
         authorities: None,
         connect_timeout: CONNECT_TIMEOUT,
         timeout: TIMEOUT,
+        rest: Duration::from_secs(5),
         mode: ReadMode::Central,
         memory: 1 << 20,
         max_stale: Duration::ZERO,

@@ -18,18 +18,16 @@ pub(super) struct Held {
     /// As of when the line last confirmed what is held, in milliseconds.
     confirmed: AtomicU64,
     pub(super) silence: Duration,
-    max_stale: Duration,
 }
 
 impl Held {
     pub(super) fn new(bytes: u64, prefixes: &[String], silence: Duration, max_stale: Duration) -> Self {
         Held {
-            answers: Tracked::new(bytes, silence),
+            answers: Tracked::new(bytes, silence, max_stale),
             prefixes: prefixes.to_vec(),
             lives: AtomicU64::new(0),
             confirmed: AtomicU64::new(0),
             silence,
-            max_stale,
         }
     }
 
@@ -47,10 +45,9 @@ impl Held {
         self.answers.get(key, now)
     }
 
-    /// What was so when the line last confirmed it, and how long ago that is, unless that is too long.
+    /// What was so lately, and how long ago that is, unless that is too long.
     pub(super) fn stale(&self, key: &[u8], now: Timestamp) -> Option<(Kept, Duration)> {
-        let kept = self.answers.stale(key, now, self.max_stale)?;
-        Some((kept, now.since(Timestamp::from_millis(self.confirmed.load(Relaxed)))))
+        self.answers.stale(key, now)
     }
 
     /// Before a read is sent.
@@ -60,8 +57,8 @@ impl Held {
 
     /// Whether it is held now.
     pub(super) fn insert(&self, ticket: Ticket, key: &[u8], kept: Kept) -> Inserted {
-        let (weight, until) = (kept.cost() as u64, kept.until);
-        self.answers.insert(ticket, key, kept, weight, until)
+        let (weight, asked_at, until) = (kept.cost() as u64, kept.asked_at, kept.until);
+        self.answers.insert(ticket, key, kept, weight, asked_at, until)
     }
 
     /// Redis tells from now on.

@@ -2,8 +2,8 @@
 //!
 //! A fresh answer, for each of its keys: the line is live by what it was told. The version is not older than the newest
 //! one announced. It was there at some moment of the line's life, and at some moment of the last `SILENCE`. It has not
-//! expired. The same holds for a stale one, with the last life and `MOST` instead. And an answer that is shared is not
-//! older than what was announced when it was asked for.
+//! expired. A stale one was there at some moment of the last `MOST`, whatever was announced since, and has not expired. And
+//! an answer that is shared is not older than what was announced when it was asked for.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -112,7 +112,7 @@ impl World {
             story: String::new(),
             now: 1_000_000,
             redis: Redis::new(),
-            tracked: Tracked::shaped(0, 2, Duration::ZERO, seed),
+            tracked: Tracked::shaped(0, 2, Duration::ZERO, Duration::ZERO, seed),
             under_way: Vec::new(),
             is_open: false,
             is_live: false,
@@ -127,7 +127,13 @@ impl World {
         // Room for five answers or for all; counters that are shared by many, by some or by none.
         let bytes = [12_000, 100_000][world.draw(2)];
         let counters = [4, 16, 4096][world.draw(3)];
-        world.tracked = Tracked::shaped(bytes, counters, Duration::from_millis(SILENCE), seed);
+        world.tracked = Tracked::shaped(
+            bytes,
+            counters,
+            Duration::from_millis(SILENCE),
+            Duration::from_millis(MOST),
+            seed,
+        );
         world
     }
 
@@ -236,7 +242,7 @@ impl World {
         if !answered(&self.under_way[index]) {
             return Ok(());
         }
-        let Read { name: read, ticket, answer, least, .. } = self.under_way.swap_remove(index);
+        let Read { name: read, sent, ticket, answer, least, .. } = self.under_way.swap_remove(index);
         let (answer, deadline) = answer.expect("it was just looked at");
         for &(key, version) in &*answer {
             self.is_known(key, version, &least)
@@ -250,17 +256,17 @@ impl World {
         };
         let deadline = Some(deadline).filter(|&at| at != NEVER && self.fault != Fault::DeadlineForgotten);
         let deadline = deadline.map(Timestamp::from_millis);
-        let inserted = self.tracked.insert(ticket, &[read as u8], answer, 2000, deadline);
+        let inserted =
+            self.tracked.insert(ticket, &[read as u8], answer, 2000, Timestamp::from_millis(sent), deadline);
         self.tell(format_args!("read {read} is answered: {inserted:?}"));
         Ok(())
     }
 
     fn ask_stale(&mut self) -> Result<(), String> {
         for read in 0..READS.len() {
-            let most = Duration::from_millis(MOST);
-            if let Some(answer) = self.tracked.stale(&[read as u8], self.timestamp(), most) {
+            if let Some((answer, _)) = self.tracked.stale(&[read as u8], self.timestamp()) {
                 self.stale += 1;
-                self.is_right(&answer, MOST).map_err(|failure| format!("stale read {read}: {failure}"))?;
+                self.is_young(&answer, MOST).map_err(|failure| format!("stale read {read}: {failure}"))?;
             }
         }
         Ok(())
@@ -282,6 +288,13 @@ impl World {
     fn is_right(&self, answer: &Answer, most: u64) -> Result<(), String> {
         for &(key, version) in &**answer {
             self.is_known(key, version, &self.known)?;
+        }
+        self.is_young(answer, most)
+    }
+
+    /// Whether each of its keys had that version lately.
+    fn is_young(&self, answer: &Answer, most: u64) -> Result<(), String> {
+        for &(key, version) in &**answer {
             let seen = self.redis.version(key, version);
             if seen.end.saturating_add(most) < self.now {
                 return Err(format!(
