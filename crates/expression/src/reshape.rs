@@ -36,6 +36,19 @@ pub(crate) struct Merge {
 /// Bytes that lists may come to have by being joined.
 const LARGEST: usize = 8 * 1024 * 1024;
 
+/// Items of a list that are reshaped, and of each list that is joined: what takes longer keeps the core from everybody
+/// else.
+const MOST_ITEMS: usize = 50_000;
+const MOST_MERGED: usize = 10_000;
+
+fn is_long(json: &str, most: usize) -> bool {
+    json::items(json).is_some_and(|mut items| items.nth(most).is_some())
+}
+
+fn too_many(most: usize) -> String {
+    format!("a list has more than {most} items, and no more are reshaped")
+}
+
 /// How each is written.
 pub(crate) const RESHAPINGS: [(&str, &str); 6] = [
     ("pick", "users.pick('id', 'name')"),
@@ -129,9 +142,13 @@ impl Reshaping {
         out: &mut Vec<u8>,
     ) -> Result<Result<(), String>, Unable> {
         match self {
+            Reshaping::Shape(_) if is_long(json, MOST_ITEMS) => return Ok(Err(too_many(MOST_ITEMS))),
             Reshaping::Shape(shape) => json::reshape(json, shape, out),
             Reshaping::Merge(merge) => {
                 let (other, name) = (merge.other.text_of(context)?, merge.name.as_deref());
+                if is_long(json, MOST_MERGED) || is_long(&other, MOST_MERGED) {
+                    return Ok(Err(too_many(MOST_MERGED)));
+                }
                 let merged = json::merge(json, &other, &merge.key, &merge.other_key, name, LARGEST, out);
                 return Ok(merged.map_err(|error| error.to_string()));
             }

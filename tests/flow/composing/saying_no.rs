@@ -252,3 +252,28 @@ fn decimals_are_bound_digit_for_digit() {
         assert_eq!(fleetfoot.get(db).text(), "[1.5000000000,19.9900000000,12345678901234567.8900000000]");
     }
 }
+
+#[test]
+fn what_would_keep_a_core_busy_is_refused() {
+    let origin = Origin::start();
+    for (name, length) in [("few", 10_000), ("some", 50_000), ("many", 50_001)] {
+        let items: Vec<_> = (0..length).map(|id| format!("{{\"id\":{id}}}")).collect();
+        origin.on(&format!("/{name}")).reply(ok("", format!("[{}]", items.join(","))));
+    }
+    let api = format!("api: \"{}\"", origin.url());
+    let steps = "compose: { it: { api: \"GET /${path.which}\" }, few: { api: GET /few } }";
+    let fleetfoot = composing(
+        &[&api],
+        &[
+            &format!(
+                "match: \"GET /merge/{{which}}\", {steps}, respond: {{ n: \"${{few.merge(it, 'id')}}\" }}"
+            ),
+            &format!("match: \"GET /pick/{{which}}\", {steps}, respond: {{ n: \"${{it.pick('id')}}\" }}"),
+        ],
+    );
+    for (target, status) in
+        [("/merge/few", 200), ("/merge/some", 502), ("/pick/some", 200), ("/pick/many", 502)]
+    {
+        assert_eq!(fleetfoot.get(target).status, status, "{target}");
+    }
+}
