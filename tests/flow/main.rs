@@ -70,6 +70,7 @@ mod controls {
     mod compression;
     mod content_keys;
     mod early;
+    mod graphql;
     mod hit_for_miss;
     mod keys;
     mod lifetimes;

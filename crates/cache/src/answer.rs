@@ -27,7 +27,9 @@ use crate::encode;
 use crate::entry::{Entry, Variant};
 use crate::fetch::{Ask, failed};
 use crate::fill::Fill;
-use crate::interest::Interest;
+use crate::forgetting::Forgetting;
+use crate::graphql::{self, Asks};
+use crate::interest::{Interest, content_bypass};
 use crate::key::KeyView;
 use crate::keying::{Look, Scratch};
 use crate::lookup::{Found, find};
@@ -86,7 +88,8 @@ impl<C: Call> Caching<'_, C> {
             // Content of a GET is not part of the key, so an origin that reads it could poison the entry.
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because("content")).await;
         }
-        if let Some(why) = interest.bypass() {
+        let judges = keys_content && request.method == Method::POST;
+        if let Some(why) = interest.bypass().filter(|_| !judges) {
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because(why)).await;
         }
         if keys_content {
@@ -95,7 +98,7 @@ impl<C: Call> Caching<'_, C> {
                 Ok(Content::TooLong(body)) => {
                     request.body = body;
                     return self
-                        .pass(request, CacheStatus::forward(Fwd::Bypass).because("content-too-long"))
+                        .pass(request, CacheStatus::forward(Fwd::Bypass).because(Forgetting::TOO_LONG))
                         .await;
                 }
                 Err(error) => {
@@ -104,7 +107,32 @@ impl<C: Call> Caching<'_, C> {
                 }
             }
         }
+        if keys_content && let Some(why) = self.content_bypass(&request, interest) {
+            return self.pass(request, CacheStatus::forward(Fwd::Bypass).because(why)).await;
+        }
         self.look_up(request, interest, keys_content).await
+    }
+
+    /// Why a request with content is not looked up, in a word. What its operation does comes first: a write that is not
+    /// looked up for another reason makes things be forgotten all the same.
+    fn content_bypass(&self, request: &Request, interest: Interest) -> Option<&'static str> {
+        let content = match &request.body {
+            Body::Whole(content) => content,
+            _ => &Bytes::new(),
+        };
+        let view = request.view();
+        let keys = &self.policy.body_keys;
+        if request.method == Method::POST {
+            let asks = graphql::asks(&view, content, &self.store.persisted);
+            if asks == Asks::More {
+                return Some(Forgetting::MUTATION);
+            }
+            // Otherwise the policy says that it reads.
+            if asks == Asks::Unclear && keys.graphql {
+                return Some(Forgetting::UNCLEAR);
+            }
+        }
+        interest.bypass().or_else(|| content_bypass(&self.look(&view), content))
     }
 
     async fn look_up(&self, mut request: Request, interest: Interest, keys_content: bool) -> Answer {
@@ -202,7 +230,7 @@ impl<C: Call> Caching<'_, C> {
     /// Whether requests of this method are looked up by their content too.
     fn keys_content(&self, method: &Method) -> bool {
         let keys = &self.policy.body_keys;
-        (keys.query && method.as_str() == "QUERY") || (keys.post && method == Method::POST)
+        (keys.query && method.as_str() == "QUERY") || ((keys.post || keys.graphql) && method == Method::POST)
     }
 
     /// Straight to the source, nothing read or stored.

@@ -5,6 +5,7 @@
 use http::{HeaderMap, Method};
 use message::{Fields, Request, RequestView, Response, Scheme, Timestamp};
 use plan::CachePolicy;
+use rules::CacheStatus;
 
 use crate::purge::{Purge, Scope};
 use crate::store::Store;
@@ -15,16 +16,38 @@ pub struct Forgetting {
     scheme: Scheme,
     authority: Box<str>,
     target: Box<str>,
+    judged: Judged,
+}
+
+/// Who says whether it is a write.
+#[derive(Clone, Copy)]
+enum Judged {
+    /// The method.
+    Method,
+    /// Its content, as GraphQL: whatever is no query beyond doubt.
+    Operation,
+    /// The policy, which says that it reads; but a mutation is one.
+    Policy,
 }
 
 impl Forgetting {
-    /// `None` for a method that only reads, also where only its route's policy says so.
+    /// The details of requests that are not looked up for what their content is.
+    pub(crate) const MUTATION: &'static str = "mutation";
+    pub(crate) const UNCLEAR: &'static str = "no-query";
+    pub(crate) const TOO_LONG: &'static str = "content-too-long";
+
+    /// `None` for a method that only reads.
     pub fn of(request: &Request, policy: Option<&CachePolicy>) -> Option<Box<Self>> {
-        let reads = policy.is_some_and(|policy| policy.body_keys.post) && request.method == Method::POST;
-        if reads || rules::invalidate::is_safe(&request.method) {
+        if rules::invalidate::is_safe(&request.method) {
             return None;
         }
+        let judged = match policy.map(|policy| &policy.body_keys) {
+            Some(keys) if keys.graphql && request.method == Method::POST => Judged::Operation,
+            Some(keys) if keys.post && request.method == Method::POST => Judged::Policy,
+            Some(_) | None => Judged::Method,
+        };
         Some(Box::new(Forgetting {
+            judged,
             method: request.method.clone(),
             scheme: request.scheme,
             authority: request.authority.clone(),
@@ -32,9 +55,15 @@ impl Forgetting {
         }))
     }
 
-    /// Whether the write has succeeded, so that it has consequences.
-    pub fn is_due(response: &Response) -> bool {
-        rules::invalidate::has_succeeded(response.status)
+    /// Whether it was a write and has succeeded, so that it has consequences. `status` says what the cache did with it.
+    pub fn is_due(&self, response: &Response, status: Option<&CacheStatus>) -> bool {
+        let detail = status.and_then(|status| status.detail);
+        let is_write = match self.judged {
+            Judged::Method => true,
+            Judged::Operation => matches!(detail, Some(Self::MUTATION | Self::UNCLEAR | Self::TOO_LONG)),
+            Judged::Policy => detail == Some(Self::MUTATION),
+        };
+        is_write && rules::invalidate::has_succeeded(response.status)
     }
 
     /// Forgets what the answer says is out of date now: nothing where the write failed. `keyed` tells under which target
@@ -62,7 +91,7 @@ impl Forgetting {
                 store.invalidate(&Purge { scope, soft: false }, now);
             }
         }
-        if Self::is_due(response) {
+        if rules::invalidate::has_succeeded(response.status) {
             for group in rules::tags::invalidated_groups(&response.fields, &self.authority) {
                 store.invalidate(&Purge { scope: Scope::Tag(group.into()), soft: false }, now);
             }

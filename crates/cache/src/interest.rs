@@ -1,5 +1,7 @@
 //! Interest: which of a request's fields concern the cache, found in one pass.
 
+use bytes::Bytes;
+use expression::{Context, Given, Json};
 use message::Fields;
 use plan::{CachePolicy, Condition, Conditions};
 use rules::{Mode, RequestDirectives};
@@ -105,8 +107,35 @@ fn holds(condition: &Condition, look: &Look<'_>) -> bool {
     match condition {
         Condition::Header(_) => false, // looked for by name already
         Condition::Cookie(name) => cookie(look.request.fields, name).is_some(),
+        // Once the content is there.
+        Condition::Holds(_) if condition.reads_content() => false,
         Condition::Holds(expression) => expression.holds(&look.context()),
     }
+}
+
+/// Why a request goes past the cache for what its content is, in a word; `None`: it does not.
+pub(crate) fn content_bypass(look: &Look<'_>, content: &Bytes) -> Option<&'static str> {
+    let policy = look.policy;
+    let asked = [(&policy.skip_for, "skip-for"), (&policy.bypass, "bypass")];
+    if !asked.iter().any(|(conditions, _)| conditions.reads_content()) {
+        return None;
+    }
+    let given = match Json::check(content.clone()) {
+        Some(json) => Given::Json(json),
+        None if content.is_empty() => Given::Nothing,
+        None => return Some("content-unclear"),
+    };
+    let context = Context { values: &[given], ..look.context() };
+    let of_content = |(conditions, word): &(&Conditions, &'static str)| {
+        conditions.all().iter().find_map(|condition| match condition {
+            Condition::Holds(expression) if condition.reads_content() => match expression.decide(&context) {
+                Ok(holds) => holds.then_some(*word),
+                Err(_) => Some("content-unclear"),
+            },
+            _ => None,
+        })
+    };
+    asked.iter().find_map(of_content)
 }
 
 /// Dispatches on the length before comparing: most names are of no interest and cost one jump.

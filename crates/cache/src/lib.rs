@@ -19,6 +19,7 @@ mod follower;
 mod follower_body;
 mod forgetting;
 mod form;
+mod graphql;
 mod in_flight;
 mod interest;
 mod key;

@@ -11,6 +11,7 @@ use crate::encode::UnderWay;
 use crate::encoded::Encoded;
 use crate::entry::Entry;
 use crate::fills::Fills;
+use crate::graphql::Persisted;
 use crate::in_flight::InFlight;
 use crate::interest::Interest;
 use crate::key::KeyView;
@@ -32,6 +33,7 @@ pub struct Store {
     pub(crate) encoding: UnderWay,
     pub(crate) marks: Marks,
     pub(crate) learned: Learned,
+    pub(crate) persisted: Persisted,
     /// What lies behind the memory.
     pub(crate) disk: Option<DiskTier>,
     /// What lies behind that, for all instances.
@@ -117,6 +119,7 @@ impl Store {
             encoding: UnderWay::default(),
             marks: Marks::default(),
             learned: Learned::new(),
+            persisted: Persisted::default(),
             disk: None,
             shared: None,
             counters: Counters::default(),

@@ -23,7 +23,7 @@ pub use check::{check, is_valid};
 pub use find::{Step, find};
 pub use joined::{TooLarge, merge};
 pub use list::{Items, concat, items};
-pub use map::members;
+pub use map::{members, members_as_written};
 pub use scan::{Kind, kind};
 pub use shape::{Shape, reshape};
 pub use text::{text, write_string};

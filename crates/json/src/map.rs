@@ -67,6 +67,11 @@ pub fn members(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     Some(members.into_iter().map(|member| (member.name(), member.value)).collect())
 }
 
+/// The same as they stand, a name as often as it is there: for whoever has to know that it is there twice.
+pub fn members_as_written(json: &str) -> Option<impl Iterator<Item = (Cow<'_, str>, &str)>> {
+    Some(written(json)?.map(|member| (member.name(), member.value)))
+}
+
 /// Each name once, at its first place and with its last value.
 pub(crate) fn each_once<'j>(all: impl Iterator<Item = Member<'j>>) -> Vec<Member<'j>> {
     // Seeded, for names come from strangers.

@@ -24,6 +24,7 @@ use crate::routes::Known;
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{default, schema, unit, value};
+pub(crate) use known::CONTENT;
 use known::Scope;
 pub(crate) use wrappings::Wrappings;
 

@@ -1,8 +1,9 @@
 //! Template: one node → text with expressions in it, or one expression. In comes a node, out goes what the crate
 //! `expression` made of it, or `None` and a fault. Called by the checks of policies and routes.
 
-use expression::{Expression, Fault, Names, Template};
+use expression::{Expression, Fault, Named, Names, Template};
 
+use crate::compose::CONTENT;
 use crate::fault::{Reason, Report, quoted};
 use crate::tree::Node;
 use crate::value;
@@ -25,10 +26,12 @@ pub(crate) fn varying(node: Node<'_>, report: &mut Report) -> Option<Template> {
     Some(template)
 }
 
-/// One expression and nothing around it.
-pub(crate) fn expression(node: Node<'_>, report: &mut Report) -> Option<Expression> {
+/// One expression and nothing around it, which may ask about the content of a request.
+pub(crate) fn condition(node: Node<'_>, report: &mut Report) -> Option<Expression> {
     let text = value::written(node, report)?;
-    Expression::parse_braced(text, &Names::default()).map_err(|fault| report.because(node, fault.into())).ok()
+    let values = [Named::any(CONTENT)];
+    let names = Names { values: &values, ..Names::default() };
+    Expression::parse_braced(text, &names).map_err(|fault| report.because(node, fault.into())).ok()
 }
 
 impl From<Fault> for Reason {

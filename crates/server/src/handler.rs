@@ -290,7 +290,7 @@ impl Core {
             }
         };
         if let (Some(invalidating), Ok(response)) = (invalidating, &walked.outcome) {
-            invalidating.after(response, running, &self.store, &self.recorder);
+            invalidating.after(response, walked.cache.as_ref(), running, &self.store, &self.recorder);
         }
         walked
     }

@@ -5,6 +5,7 @@ use cache::{Forgetting, Purge, Scope, Store};
 use http::{HeaderMap, Method};
 use message::{Clock, Fields, Request, RequestView, Response, Scheme};
 use plan::InvalidateTarget;
+use rules::CacheStatus;
 use telemetry::Recorder;
 
 use crate::running::{Destination, Running};
@@ -47,8 +48,15 @@ impl Invalidating {
     }
 
     /// Forgets, where the write succeeded.
-    pub(crate) fn after(self, response: &Response, running: &Running, store: &Store, recorder: &Recorder) {
-        if !Forgetting::is_due(response) {
+    pub(crate) fn after(
+        self,
+        response: &Response,
+        status: Option<&CacheStatus>,
+        running: &Running,
+        store: &Store,
+        recorder: &Recorder,
+    ) {
+        if !self.forgetting.is_due(response, status) {
             return;
         }
         let now = Clock::now();

@@ -137,7 +137,9 @@ impl Origin {
             call: self,
         };
         let answer = caching.answer(request).await;
-        if let (Some(forgetting), Ok(response)) = (forgetting, &answer.outcome) {
+        if let (Some(forgetting), Ok(response)) = (forgetting, &answer.outcome)
+            && forgetting.is_due(response, Some(&answer.status))
+        {
             let look = |view: &RequestView<'_>| {
                 self.store.keyed_target(&Look {
                     request: view,

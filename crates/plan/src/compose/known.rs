@@ -19,7 +19,7 @@ pub(super) struct Scope<'s> {
 }
 
 /// What the content of the request is called.
-pub(super) const CONTENT: &str = "body";
+pub(crate) const CONTENT: &str = "body";
 /// What the item of `for` is called.
 pub(super) const ITEM: &str = "item";
 /// What the list of failed steps is called.

@@ -124,6 +124,7 @@ pub struct Conditions {
     lengths: u64,
     has_cookies: bool,
     has_expressions: bool,
+    reads_content: bool,
 }
 
 /// One of [`Conditions`].
@@ -137,6 +138,13 @@ pub enum Condition {
     Holds(Expression),
 }
 
+impl Condition {
+    /// Whether it asks about the content of a request, which is the only value beside it here.
+    pub fn reads_content(&self) -> bool {
+        matches!(self, Condition::Holds(expression) if expression.values().next().is_some())
+    }
+}
+
 impl Conditions {
     /// Any of these.
     pub fn new(any: Vec<Condition>) -> Self {
@@ -146,7 +154,8 @@ impl Conditions {
         });
         let has_cookies = any.iter().any(|condition| matches!(condition, Condition::Cookie(_)));
         let has_expressions = any.iter().any(|condition| matches!(condition, Condition::Holds(_)));
-        Conditions { any, lengths, has_cookies, has_expressions }
+        let reads_content = any.iter().any(Condition::reads_content);
+        Conditions { any, lengths, has_cookies, has_expressions, reads_content }
     }
 
     /// All of them.
@@ -172,6 +181,11 @@ impl Conditions {
         self.has_cookies
     }
 
+    /// Whether one of them asks about the content of a request.
+    pub fn reads_content(&self) -> bool {
+        self.reads_content
+    }
+
     /// Whether expressions have to be evaluated.
     pub fn has_expressions(&self) -> bool {
         self.has_expressions
@@ -183,15 +197,17 @@ impl Conditions {
 pub struct BodyKeys {
     /// `QUERY`, which only reads (RFC 10008).
     pub query: bool,
-    /// `POST`, for APIs whose POST on this route only reads, GraphQL for one.
+    /// `POST`, for APIs whose POST on this route only reads.
     pub post: bool,
+    /// `POST` whose content is a GraphQL query, and no other.
+    pub graphql: bool,
     /// Bytes of content; requests with more go past the cache.
     pub max: u64,
 }
 
 impl Default for BodyKeys {
     fn default() -> Self {
-        BodyKeys { query: true, post: false, max: 16 * 1024 }
+        BodyKeys { query: true, post: false, graphql: false, max: 16 * 1024 }
     }
 }
 

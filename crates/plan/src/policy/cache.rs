@@ -214,6 +214,17 @@ fn body_keys(node: Node<'_>, report: &mut Report) -> Option<BodyKeys> {
         keys.query = methods.iter().any(|method| method == "QUERY");
         keys.post = methods.iter().any(|method| method == "POST");
     }
+    section.set("graphql", &mut keys.graphql, report, value::switch);
+    if let Some(node) = section.get("graphql")
+        && keys.graphql
+        && keys.post
+    {
+        report.at_key(
+            node,
+            "`graphql` is for POST whose content is a query, and `methods` takes any POST",
+            "take `POST` out of `methods`",
+        );
+    }
     section.set("max", &mut keys.max, report, |node, report| value::size(node, "1B", "1MiB", report));
     Some(keys)
 }

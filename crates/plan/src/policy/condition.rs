@@ -15,7 +15,7 @@ pub(super) fn conditions(node: Node<'_>, report: &mut Report) -> Conditions {
 /// `Bypass-Cache`, `{ header: Bypass-Cache }`, `{ cookie: preview }`, `${query.nocache == '1'}`.
 fn condition(node: Node<'_>, report: &mut Report) -> Option<Condition> {
     match node.shape() {
-        Shape::Text(text) if text.contains("${") => template::expression(node, report).map(Condition::Holds),
+        Shape::Text(text) if text.contains("${") => template::condition(node, report).map(Condition::Holds),
         Shape::Map(_) => named(node, report),
         _ => value::parsed(node, report, field::for_condition).map(Condition::Header),
     }

@@ -155,13 +155,16 @@ pub(crate) static CACHE: Section = Section {
         ),
         word("key", "section", None, "What a stored answer is found by."),
         word("body_keys", "section", None, "Requests with content that are answered from the cache.").told(
-            "`QUERY` (RFC 10008) reads, whatever its content, and is cached by itself; `POST` is where you say so, for \
-             GraphQL or a search that only reads. The key is method, target, content type and the whole content, byte by \
+            "`QUERY` (RFC 10008) reads, whatever its content, and is cached by itself. Of `POST`, `graphql: true` takes \
+             the queries of GraphQL: the operation is parsed, and only one that is a query beyond doubt is looked up, chosen \
+             by `operationName`, or by the hash of a persisted query whose text has come by. Mutations, lists of operations, \
+             and whatever origins may read differently go past the cache, and forget the URL when they succeed. \
+             `methods: [POST]` takes any `POST` but a mutation of GraphQL, for a search that only reads. The key is method, target, content type and the whole content, byte by \
              byte: two requests that mean the same in other words are two entries. Content over `max` goes past the cache. \
-             Do not name `POST` on a route where one changes something: the second of two equal ones would not reach the \
-             origin. `methods: []` caches neither. Varnish needs the module `bodyaccess`, nginx `$request_body` in the key; \
+             Do not name `POST` in `methods` on a route where one changes something: the second of two equal ones would not \
+             reach the origin. `methods: []` caches neither. Varnish needs the module `bodyaccess`, nginx `$request_body` in the key; \
              Cloud CDN caches `GET` alone.",
-            "body_keys: { methods: [QUERY, POST], max: 64KiB }\nttl: 5s",
+            "body_keys: { graphql: true, max: 64KiB }\nttl: 5s",
         ),
         word(
             "tags",
@@ -242,7 +245,8 @@ pub(crate) static CACHE: Section = Section {
 pub(crate) static CONDITION: Section = Section {
     path: "policies.<name>.cache.bypass[]",
     meaning: "What is looked for in a request, for `bypass` and `skip_for`: a field's name alone, one of these keys, or an \
-              expression, `\"${query.nocache == '1'}\"`.",
+              expression, `\"${query.nocache == '1'}\"`. `body` is the content where the cache reads it (`body_keys`), which must \
+              be JSON then: `\"${body.operationName == 'Login'}\"`. What cannot be decided goes past the cache.",
     example: "bypass: [{ cookie: preview }]",
     words: &[
         word("header", "field name", None, "The field is there, whatever its value."),
@@ -257,6 +261,12 @@ pub(crate) static BODY_KEYS: Section = Section {
     example: "body_keys: { methods: [QUERY, POST], max: 16KiB }",
     words: &[
         word("methods", "`QUERY`, `POST`, or list", Some("[QUERY]"), "Which methods. `[]`: none."),
+        word(
+            "graphql",
+            "`true` or `false`",
+            Some("false"),
+            "Also `POST` whose content is a GraphQL query, as JSON, and no other `POST`.",
+        ),
         word(
             "max",
             "size",

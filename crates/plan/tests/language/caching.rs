@@ -125,7 +125,7 @@ fn the_whole_language() {
             is_step: false,
         }
     );
-    assert_eq!(policy.body_keys, BodyKeys { query: true, post: true, max: 64 * 1024 });
+    assert_eq!(policy.body_keys, BodyKeys { query: true, post: true, graphql: false, max: 64 * 1024 });
     assert_eq!(policy.tags, CachePolicy::default().tags);
     let compress = policy.compress.as_ref().unwrap();
     assert_eq!(compress.encodings, [Encoding::Zstd, Encoding::Brotli, Encoding::Gzip]);
@@ -195,7 +195,7 @@ fn every_other_way_to_write_it() {
     assert_eq!(sent.key, KeyPolicy::default());
     assert_eq!(
         cache("body_keys: { methods: [] }").body_keys,
-        BodyKeys { query: false, post: false, max: 16384 }
+        BodyKeys { query: false, post: false, graphql: false, max: 16384 }
     );
     assert!(cache("body_keys: { methods: POST }").body_keys.post);
     assert!(cache("tags: []").tags.is_empty());
