@@ -51,6 +51,11 @@ impl Part {
         consistent.then_some(part)
     }
 
+    /// What is there of the whole.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// This part joined with the one stored before, where both are surely of the same bytes.
     pub(crate) fn join(mut self, before: Option<&Part>) -> Joined {
         if let Some(before) = before.filter(|before| before.variant == self.variant) {

@@ -53,13 +53,19 @@ impl KeptPart {
 
     fn keep(self, bytes: Bytes) {
         let key = self.key.view();
-        if self.repeats(&bytes) {
-            return;
-        }
-        let Some(part) = Part::new(self.draft, bytes) else { return };
+        let Some(part) = Part::new(self.draft.clone(), bytes) else { return };
         let stored = self.store.memory.get(&key);
         let before = stored.as_ref().and_then(|resource| resource.part());
-        let kept = match part.join(before.filter(|part| self.store.stands(&key, part)).map(|part| &**part)) {
+        let joined = part.join(before.filter(|part| self.store.stands(&key, part)).map(|part| &**part));
+        // Together, for what is repeated may begin in one part and end in the next.
+        let bytes = match &joined {
+            Joined::Part(part) => part.bytes(),
+            Joined::Whole(entry) => entry.body(),
+        };
+        if self.repeats(bytes) {
+            return;
+        }
+        let kept = match joined {
             Joined::Part(part) => Kept::Part(Arc::new(*part)),
             Joined::Whole(entry) => Kept::Entry { entry: Arc::new(*entry), before: None },
         };

@@ -5,24 +5,30 @@
 //! to look; but a value that stands in the answer has plainly shaped it, so it is taken for a selecting field (RFC 9111
 //! §4.1), as if `Vary` named it. This is a safety net, not a proof: what an origin computes from a field, without
 //! repeating it, only the origin knows.
+//!
+//! The values, in pieces (`needles`), and the answer are brought into one form (`normal`), and all are looked for in one
+//! pass (`automaton`): the work is bounded by the length of both, whatever they hold.
 
-use std::borrow::Cow;
+mod automaton;
+mod needles;
+mod normal;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use http::header::{
     CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
     IF_UNMODIFIED_SINCE, LAST_MODIFIED, RANGE, VARY,
 };
-use memchr::memmem;
+
+use automaton::{Automaton, Found};
+use needles::Needles;
 
 /// Bytes of content that are looked through: who reflects, does so near the beginning.
 pub const LOOKED_THROUGH: usize = 256 * 1024;
-/// Shorter values stand in answers by chance: `en`, `gzip`, `1`.
-const TELLING: usize = 8;
-/// No client has so many; what comes after them is taken for repeated, so that nobody can have us search for long.
-const MOST: usize = 32;
-/// Longer ones are not escaped and looked for in all their forms.
-const LONGEST: usize = 4 * 1024;
+/// Fields that are looked for; no client has so many.
+const MOST_FIELDS: usize = Found::BITS as usize;
+/// Bytes of values that are looked for.
+const MOST_BYTES: usize = 64 * 1024;
 
 /// A number that is the same for two requests to one host when no answer could tell them apart by a reflected field.
 pub fn fingerprint(request: &HeaderMap, authority: &str) -> u64 {
@@ -34,9 +40,11 @@ pub fn fingerprint(request: &HeaderMap, authority: &str) -> u64 {
     hasher.finish()
 }
 
-/// The names of the request's fields whose value stands in the answer's fields or content, as it is or escaped as HTML
-/// or for a URL. `authority`: the host that was asked. `is_keyed`: those that the key holds already, which are not looked
-/// for. `content`: decoded; no more than [`LOOKED_THROUGH`] bytes are looked at.
+/// The names of the request's fields of which a telling piece stands in the answer's fields or content, in whatever letter
+/// case and escaped in whatever way. `authority`: the host that was asked. `is_keyed`: those that the key holds already,
+/// which are not looked for. `content`: decoded; no more than [`LOOKED_THROUGH`] bytes are looked at.
+///
+/// Where there is more to look for than anybody needs, the rest is taken for found: the answer is the asker's own.
 pub fn reflected(
     request: &HeaderMap,
     authority: &str,
@@ -44,16 +52,67 @@ pub fn reflected(
     response: &HeaderMap,
     content: &[u8],
 ) -> Vec<HeaderName> {
-    let content = &content[..content.len().min(LOOKED_THROUGH)];
-    let mut names: Vec<HeaderName> = Vec::new();
-    for (index, (name, value)) in telling(request, authority).enumerate() {
-        let is_new = names.last() != Some(name) && !is_keyed(name);
-        let stands = || forms(value).iter().any(|form| stands_in(form, name, response, content));
-        if is_new && (index >= MOST || stands()) {
-            names.push(name.clone());
+    let sought = Sought::of(request, authority, is_keyed);
+    let found = sought.in_answer(response, &content[..content.len().min(LOOKED_THROUGH)]);
+    let is_found = |at: usize| at >= MOST_FIELDS || found >> at & 1 == 1;
+    let names = sought.names.into_iter().enumerate();
+    names.filter(|(at, _)| is_found(*at)).map(|(_, name)| name.clone()).collect()
+}
+
+/// What is looked for of a request.
+struct Sought<'r> {
+    /// The first [`MOST_FIELDS`] have a bit each.
+    names: Vec<&'r HeaderName>,
+    needles: Needles,
+    /// Those for which there was no room.
+    left_out: Found,
+}
+
+impl<'r> Sought<'r> {
+    fn of(request: &'r HeaderMap, authority: &'r str, is_keyed: impl Fn(&HeaderName) -> bool) -> Self {
+        let mut sought = Sought { names: Vec::new(), needles: Needles::default(), left_out: 0 };
+        let host = needles::without_port(authority.as_bytes());
+        let mut bytes = 0;
+        for (name, value) in telling(request, authority).filter(|(name, _)| !is_keyed(name)) {
+            if sought.names.last() != Some(&name) {
+                sought.names.push(name);
+            }
+            let field = sought.names.len() - 1;
+            bytes += value.len();
+            let is_in =
+                bytes <= MOST_BYTES && field < MOST_FIELDS && sought.needles.add(value, host, field as u8);
+            if !is_in {
+                sought.left_out |= Found::from(1_u8).checked_shl(field as u32).unwrap_or(0);
+            }
         }
+        sought
     }
-    names
+
+    /// The bits of the fields that are repeated.
+    fn in_answer(&self, response: &HeaderMap, content: &[u8]) -> Found {
+        if self.names.is_empty() {
+            return 0;
+        }
+        let automaton = Automaton::new(self.needles.iter());
+        let mut text = Vec::with_capacity(content.len());
+        normal::push(content, &mut text);
+        let mut found = self.left_out | automaton.search(&text);
+        for (name, value) in response.iter().filter(|(name, _)| **name != VARY) {
+            text.clear();
+            normal::push(value.as_bytes(), &mut text);
+            let in_field = automaton.search(&text);
+            // An origin answers a part, and the condition on it, with these in good faith.
+            let answers_a_part = [CONTENT_RANGE, ETAG, LAST_MODIFIED].contains(name);
+            found |= if answers_a_part { in_field & !self.of_a_part() } else { in_field };
+        }
+        found
+    }
+
+    /// The bits of the fields that ask for a part.
+    fn of_a_part(&self) -> Found {
+        let fields = self.names.iter().take(MOST_FIELDS).enumerate().filter(|(_, name)| is_of_a_part(name));
+        fields.fold(0, |bits, (at, _)| bits | 1 << at)
+    }
 }
 
 /// Fields that could be told apart in an answer. Not ids of one exchange, which origins repeat in good faith and which
@@ -68,7 +127,7 @@ fn telling<'r>(
         let is_of_the_exchange = names_an_exchange(name.as_str()) && is_id(value);
         let is_link = *name == http::header::REFERER && is_plain_address(value, authority);
         let is_left_out = CONDITIONS.contains(name) || is_of_the_exchange || is_link;
-        value.len() >= TELLING && !is_left_out
+        needles::may_tell(value) && !is_left_out
     })
 }
 
@@ -114,64 +173,6 @@ fn is_plain_address(value: &[u8], authority: &str) -> bool {
         .is_some_and(|path| path.first().is_none_or(|first| *first == b'/') && path.iter().all(plain))
 }
 
-fn stands_in(form: &[u8], of: &HeaderName, response: &HeaderMap, content: &[u8]) -> bool {
-    let finder = memmem::Finder::new(form);
-    // An origin answers a part, and the condition on it, with these in good faith.
-    let answers = |name: &HeaderName| {
-        *name == VARY || (is_of_a_part(of) && [CONTENT_RANGE, ETAG, LAST_MODIFIED].contains(name))
-    };
-    finder.find(content).is_some()
-        || response.iter().any(|(name, value)| !answers(name) && finder.find(value.as_bytes()).is_some())
-}
-
-/// The value as it is, as it stands in HTML and JSON, and as it stands in a URL; each once.
-fn forms(value: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    let mut forms = vec![Cow::Borrowed(value)];
-    if value.len() > LONGEST {
-        return forms;
-    }
-    for escaped in [escape(value, html), escape(value, json), escape(value, percent)] {
-        if !forms.iter().any(|form| **form == *escaped) {
-            forms.push(Cow::Owned(escaped));
-        }
-    }
-    forms
-}
-
-fn escape(value: &[u8], escaped: impl Fn(u8, &mut Vec<u8>)) -> Vec<u8> {
-    let mut out = Vec::with_capacity(value.len() + 16);
-    for byte in value {
-        escaped(*byte, &mut out);
-    }
-    out
-}
-
-fn html(byte: u8, out: &mut Vec<u8>) {
-    match byte {
-        b'&' => out.extend(b"&amp;"),
-        b'<' => out.extend(b"&lt;"),
-        b'>' => out.extend(b"&gt;"),
-        b'"' => out.extend(b"&quot;"),
-        b'\'' => out.extend(b"&#39;"),
-        other => out.push(other),
-    }
-}
-
-fn json(byte: u8, out: &mut Vec<u8>) {
-    if matches!(byte, b'"' | b'\\') {
-        out.push(b'\\');
-    }
-    out.push(byte);
-}
-
-fn percent(byte: u8, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
-        return out.push(byte);
-    }
-    out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-}
-
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
@@ -195,6 +196,73 @@ mod tests {
         let is_keyed = |name: &HeaderName| name == "x-keyed";
         let names = reflected(&fields(request), "a.example", is_keyed, &fields(response), content.as_bytes());
         names.into_iter().map(|name| name.to_string()).collect()
+    }
+
+    /// The forms in which pieces of a value are repeated, each by an origin that somebody runs.
+    #[test]
+    fn pieces_are_found_in_every_form() {
+        for (value, content) in [
+            ("Evil-Value-1", "you sent EVIL-VALUE-1"),
+            ("a=1; b=evil-value-1; c=3", "b is evil-value-1"),
+            ("first, evil-value-1", "evil-value-1"),
+            ("form-data; name=\"evil-value-1\"", "evil-value-1"),
+            ("//evil.example/x", r#"{"next":"\/\/evil.example\/x"}"#),
+            ("<b>'\"&/", "&#60;b&#62;&#39;&#34;&#38;&#47;"),
+            ("<b>'\"&/", "&#x3C;b&#x3e;&#x27;&#x22;&#x26;&#x2F;"),
+            ("<b>'\"&/", "\\u003cb\\u003E'\\\"\\u0026/"),
+            ("<b>'\"&/", "%3cb%3e%27%22%26%2f"),
+            ("evil value", "evil+value"),
+            ("<b>", "<p>&lt;b&gt;</p>"),
+            ("evil.example:8443", "<a href=https://evil.example/>"),
+            ("http://evil.example:8443/x", "<base href=\"http://evil.example\">"),
+            ("x.io", "//x.io/"),
+            ("/x", "href=\"/x/login\""),
+            ("%3Cscript", "<script"),
+            ("<script>", "%253Cscript%253E"),
+        ] {
+            assert_eq!(found(&[("x-a", value)], &[], content), ["x-a"], "{value} in {content}");
+            assert!(found(&[("x-a", value)], &[], "nothing of the kind").is_empty(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_browser_is_told_from_no_other_by_what_all_of_them_say() {
+        let browser = [
+            (
+                "accept",
+                "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+            ),
+            ("accept-language", "en-US,en;q=0.9"),
+            ("accept-encoding", "gzip, deflate, br, zstd"),
+            ("cache-control", "max-age=0"),
+            ("sec-fetch-dest", "document"),
+            ("sec-fetch-site", "same-origin"),
+            ("x-forwarded-host", "a.example"),
+        ];
+        let response = [("content-type", "text/html"), ("referrer-policy", "same-origin")];
+        let content =
+            "<script>document.cookie</script> text/html https://a.example/ max-age=0 en-US gzip, deflate, br";
+        assert_eq!(found(&browser, &response, content), [""; 0]);
+    }
+
+    fn numbered(count: usize, value: impl Fn(usize) -> String) -> HeaderMap {
+        let name = |number| HeaderName::try_from(format!("x-{number}")).unwrap();
+        (0..count).map(|number| (name(number), HeaderValue::try_from(value(number)).unwrap())).collect()
+    }
+
+    fn of_many(request: &HeaderMap, content: &str) -> Vec<HeaderName> {
+        reflected(request, "a.example", |_| false, &HeaderMap::new(), content.as_bytes())
+    }
+
+    #[test]
+    fn more_than_anybody_needs_is_the_askers_own() {
+        let request = numbered(130, |number| format!("evil-value-{number:03}"));
+        assert_eq!(of_many(&request, "evil-value-000 evil-value-127"), ["x-0", "x-127", "x-128", "x-129"]);
+        let request = numbered(20, |number| format!("evil-list-{number:03},").repeat(80));
+        let names = of_many(&request, "");
+        assert!(names.len() < 20 && names.contains(&HeaderName::from_static("x-19")), "{names:?}");
+        let request = numbered(20, |_| "%25".repeat(2000));
+        assert!(of_many(&request, "").contains(&HeaderName::from_static("x-19")));
     }
 
     #[test]

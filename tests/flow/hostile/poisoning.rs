@@ -223,3 +223,46 @@ fn a_304_or_412_for_one_client_is_not_stored_for_all() {
         assert_eq!((answer.status, answer.text().as_str()), (200, "full"), "after {fields}");
     }
 }
+
+/// Each origin repeats a piece of one client's request in a way of its own, and calls that public.
+#[test]
+fn what_an_answer_repeats_of_one_request_reaches_no_other() {
+    let origin = Origin::start();
+    let fleetfoot = cached_with(&origin, "ttl: 10m");
+    let rows = [
+        ("other letters", "X-Any: Evil-Value-1", "EVIL-VALUE-1"),
+        ("a cookie", "Cookie: a=1; b=evil-value-1", "evil-value-1"),
+        ("a member", "X-Any: first, evil-value-1", "evil-value-1"),
+        ("a parameter", "X-Any: x; y=\"evil-value-1\"", "evil-value-1"),
+        ("slashes of JSON", "X-Any: //evil.test/x", "{\"next\":\"\\/\\/evil.test\\/x\"}"),
+        ("decimal", "X-Any: <b>'x'", "&#60;b&#62;&#39;x&#39;"),
+        ("hexadecimal", "X-Any: <b>'x'", "&#x3C;b&#x3e;&#x27;x&#x27;"),
+        ("JavaScript", "X-Any: <b>'x'", "\\u003cb\\u003E\\u0027x\\x27"),
+        ("a form", "X-Any: evil value", "q=evil+value"),
+        ("small percent", "X-Any: <b>'x'", "%3cb%3e%27x%27"),
+        ("a host without its port", "X-Any: evil.test:8443", "https://evil.test/"),
+        ("a short host", "X-Any: x.io", "//x.io/"),
+        ("a short path", "X-Any: /x", "href=/x/login"),
+        ("a short end", "X-Any: \"><", "value=\"\"><\""),
+    ];
+    each(rows.iter().enumerate().map(|row| (row.1.0, row)), |_, (number, (_, fields, repeated))| {
+        let target = format!("/repeated/{number}");
+        let fresh = "Cache-Control: public, max-age=600";
+        origin.on(&target).replies([ok(fresh, repeated), ok(fresh, "clean")]);
+        assert_eq!(fleetfoot.get_with(&target, fields).text(), *repeated);
+        assert_eq!(fleetfoot.get(&target).text(), "clean");
+        assert!(fleetfoot.get(&target).is_hit());
+        assert!(fleetfoot.get_with(&target, fields).is_hit(), "who asked so has it");
+    });
+}
+
+/// More than anybody sends is not looked for: the answer is the asker's own.
+#[test]
+fn what_is_too_much_to_look_for_is_its_askers_own() {
+    let origin = Origin::start();
+    let fleetfoot = cached_with(&origin, "ttl: 10m");
+    origin.on("/").replies([ok("", "x"), ok("", "clean")]);
+    let long = (0..1000).map(|number| format!("evil-{number:04}-value")).collect::<Vec<_>>().join(",");
+    fleetfoot.get_with("/", &format!("X-Any: {long}"));
+    assert_eq!(fleetfoot.get("/").text(), "clean");
+}

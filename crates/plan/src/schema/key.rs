@@ -113,12 +113,18 @@ pub(crate) static KEY: Section = Section {
         .told(
             "An origin that puts a request field into its answer and forgets `Vary` would hand one client's value to all \
              others: by mistake, or because somebody wanted that (cache poisoning). So each answer is looked through before \
-             it is stored (its fields, and the first 256 KiB of its content, decompressed), and a field of eight \
-             characters or more that it repeats, as it is or escaped, selects it as if `Vary` named it. Conditions, trace and request \
-             ids are left out, and so is a `Referer` that is a plain address of the same host. It is a safety net: what an origin computes \
-             from a field without repeating it, only the origin knows. Those who wait for one fetch with other fields get \
-             the answer when it is complete, not while it arrives. `ignore` spares that, for origins that are known to \
-             name what they use. No other cache does this.",
+             it is stored: its fields, and the first 256 KiB of its content, decompressed. Looked for are the values of the \
+             request's fields, each single cookie, list member and parameter of them, and a host without its port; in any \
+             letter case, and however escaped for HTML, JSON, JavaScript or a URL; from eight characters on, of which the \
+             first 32 count, and shorter where they hold `.`, `/`, `<` or `\"`. A field of which a piece is found selects the \
+             answer as if `Vary` named it; of more than 128 fields, 64 KiB of values or 8 KiB of pieces the rest is taken \
+             for found. Left out are conditions, trace and request ids, what every browser says (`text/html`), and a \
+             `Referer` that is a plain address of the same host. It cannot catch what the origin computes or looks up by a \
+             field, plain words of less than eight characters, other encodings (base64, UTF-16), a piece that is none of \
+             these, and what stands behind the first 256 KiB: it is a safety net, and what answers depend on is for the \
+             origin to say in `Vary`, or for you in `key`. Those who wait for one fetch with other fields get the answer \
+             when it is complete, not while it arrives. `ignore` spares that, for origins that are known to name what \
+             they use. No other cache does this.",
             "key: { reflected: ignore }",
         ),
     ],
