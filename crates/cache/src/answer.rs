@@ -152,8 +152,17 @@ impl<C: Call> Caching<'_, C> {
             .and_then(|compress| rules::encoding::choose(request.view().fields, &compress.encodings));
         prepare(&mut request, self.policy);
         let directives = interest.directives(request.view().fields, self.policy);
-        let ask =
-            Ask { request, key, personal, encoding, interest, directives, stale: None, fwd: Fwd::UriMiss };
+        let ask = Ask {
+            request,
+            key,
+            personal,
+            encoding,
+            interest,
+            directives,
+            stale: None,
+            is_unshared: false,
+            fwd: Fwd::UriMiss,
+        };
         let now = Clock::now();
         let found = match self.find(&ask, now) {
             Found::Ask { stale: None, fwd: fwd @ (Fwd::UriMiss | Fwd::VaryMiss), vary } => {
@@ -200,7 +209,10 @@ impl<C: Call> Caching<'_, C> {
             Found::Ask { stale: None, fwd, .. } if interest.range() && !keys_content => {
                 self.range(Ask { fwd, ..ask }).await
             }
-            Found::AskAlone => self.lead(self.alone(), ask, Instant::now()).await,
+            Found::AskAlone => {
+                let ask = Ask { is_unshared: true, ..ask };
+                self.lead(self.alone(), ask, Instant::now()).await
+            }
             Found::Ask { stale, fwd, vary } => {
                 let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, ask.request.view().fields));
                 self.fill(Ask { stale, fwd, ..ask }, wanted).await

@@ -42,10 +42,17 @@ pub(crate) struct Ask {
     pub(crate) interest: Interest,
     pub(crate) directives: RequestDirectives,
     pub(crate) stale: Option<Arc<Entry>>,
+    /// Answers have not been for sharing lately.
+    pub(crate) is_unshared: bool,
     pub(crate) fwd: Fwd,
 }
 
 impl Ask {
+    /// Whether the client's own conditions are for the origin: nothing is stored that it could confirm, nor likely to be.
+    fn keeps_conditions(&self, policy: &CachePolicy) -> bool {
+        self.stale.is_none() && (self.is_unshared || self.has_credentials(policy))
+    }
+
     /// Whether the origin may see who asks, and the key does not hold it: such answers are rarely for sharing.
     fn has_credentials(&self, policy: &CachePolicy) -> bool {
         let has_cookies = self.interest.cookie() && !policy.rules.cookies_keyed;
@@ -66,6 +73,8 @@ pub(crate) struct Wishes {
     pub(crate) authorization: bool,
     pub(crate) directives: RequestDirectives,
     pub(crate) asker: Asker,
+    /// The origin gets its conditions.
+    pub(crate) conditions: bool,
 }
 
 impl Wishes {
@@ -75,6 +84,7 @@ impl Wishes {
             authorization: ask.interest.authorization(),
             directives: ask.directives,
             asker: ask.asker(policy),
+            conditions: ask.keeps_conditions(policy),
         }
     }
 }
@@ -134,7 +144,7 @@ impl<C: Call> Caching<'_, C> {
     }
 
     /// One fetch per key and variant: whoever comes first leads, the others follow.
-    pub(crate) async fn fill(&self, ask: Ask, mut wanted: Option<Variant>) -> Answer {
+    pub(crate) async fn fill(&self, mut ask: Ask, mut wanted: Option<Variant>) -> Answer {
         let started = Instant::now();
         // Who has credentials rarely gets a shared answer: they wait for nobody, and nobody waits for them.
         let shares = self.policy.coalesce && !ask.has_credentials(self.policy);
@@ -160,7 +170,10 @@ impl<C: Call> Caching<'_, C> {
                 Place::Follow(fill) => match self.follow(&fill, &ask, started).await {
                     Followed::Answer(answer) => return answer,
                     Followed::OtherVariant(variant) => wanted = Some(variant),
-                    Followed::Alone => break,
+                    Followed::Alone => {
+                        ask.is_unshared = true;
+                        break;
+                    }
                     Followed::Again => {}
                 },
             }

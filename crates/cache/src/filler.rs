@@ -16,7 +16,7 @@ use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Skew, Timestamp};
 use plan::CachePolicy;
 use redis_link::Link;
-use rules::{ContentRange, Exchange, NoVarySearch, RequestDirectives, Reuse, Terms};
+use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::draft::Drafting;
@@ -29,6 +29,7 @@ use crate::follower_body::FollowerBody;
 use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
+use crate::prepare::restore_tags;
 use crate::renewal::{Renewal, renew};
 use crate::shared_tier::{Ours, Sharing, Turn};
 use crate::store::{Kept, Store};
@@ -150,11 +151,14 @@ impl<C: Call> Filler<C> {
         let range = self.range_of(&request.fields);
         match &stored {
             Some(stored) => drop(rules::validate::add_validators(stored, &mut request.fields)),
+            None if self.wishes.conditions => restore_tags(&mut request.fields, &self.policy),
             None => rules::validate::remove_conditions(&mut request.fields),
         }
         request.fields.extend(range);
         let answered = self.send(request).await?;
-        if answered.response.status != StatusCode::NOT_MODIFIED {
+        if answered.response.status != StatusCode::NOT_MODIFIED
+            || (self.wishes.conditions && stored.is_none())
+        {
             return Ok(answered);
         }
         if stored
@@ -209,6 +213,10 @@ impl<C: Call> Filler<C> {
         };
         if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
             return self.confirmed(stale, &exchange, asked, leader);
+        }
+        if response.status == StatusCode::NOT_MODIFIED {
+            // It confirms what this client holds, and says nothing of what others would get.
+            return self.not_shared(answered.response, NotStored::NotModified.word(), leader);
         }
         if response.status == StatusCode::PARTIAL_CONTENT {
             let kept = self.kept_part(&exchange, asked, &response.body);

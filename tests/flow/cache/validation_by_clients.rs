@@ -1,6 +1,6 @@
 //! Conditions of clients on answers in the cache: RFC 9110 §13, RFC 9111 §4.3.2.
 
-use testkit::{Fleetfoot, Origin, http_date, ok};
+use testkit::{Fleetfoot, Origin, http_date, not_modified, ok};
 
 use crate::setup::{cached, each};
 
@@ -107,11 +107,43 @@ fn if_match_and_if_unmodified_since_are_the_origins_business_or_right() {
 fn a_condition_on_a_miss_does_not_spoil_the_cache() {
     let origin = Origin::start();
     origin.on("*").answer(|request| match request.field("If-None-Match") {
-        Some(_) => testkit::not_modified("Cache-Control: max-age=600\nETag: \"one\""),
+        Some(_) => not_modified("Cache-Control: max-age=600\nETag: \"one\""),
         None => ok("Cache-Control: max-age=600\nETag: \"one\"", "content"),
     });
     let fleetfoot = cached(&origin);
     let first = fleetfoot.get_with("/", "If-None-Match: \"one\"");
     assert_eq!((first.status, first.body.len()), (304, 0));
     assert_eq!(fleetfoot.get("/").text(), "content");
+}
+
+/// What is not stored here is confirmed by the origin alone, which then need not send it.
+#[test]
+fn conditions_on_what_is_not_stored_reach_the_origin() {
+    let rows = [
+        ("learnt", "Cache-Control: no-store", "", true),
+        ("with a cookie", "Cache-Control: private", "Cookie: session=1", false),
+        ("with credentials", "Cache-Control: private", "Authorization: Bearer a", false),
+    ];
+    each(rows.map(|row| (row.0, row)), |_, (_, said, fields, is_to_be_learnt)| {
+        let origin = Origin::start();
+        let said = format!("{said}\nETag: \"one\"");
+        origin.on("/").answer(move |request| match request.field("If-None-Match") {
+            Some("\"one\"") => not_modified(&said),
+            _ => ok(&said, "whole"),
+        });
+        let fleetfoot = cached(&origin);
+        if is_to_be_learnt {
+            assert_eq!(fleetfoot.get_with("/", fields).text(), "whole");
+        }
+        let condition = |tag: &str| format!("If-None-Match: {tag}\n{fields}").trim_end().to_owned();
+        let before = origin.requests().len();
+        let confirmed = fleetfoot.get_with("/", &condition("\"one\""));
+        assert_eq!((confirmed.status, confirmed.text().as_str()), (304, ""));
+        assert_eq!(fleetfoot.get_with("/", &condition("\"other\"")).text(), "whole");
+        let asked: Vec<_> = origin.requests()[before..]
+            .iter()
+            .map(|request| request.field("If-None-Match").map(str::to_owned))
+            .collect();
+        assert_eq!(asked, [Some("\"one\"".to_owned()), Some("\"other\"".to_owned())]);
+    });
 }
