@@ -10,7 +10,7 @@ pub struct Place {
     pub scheme: Scheme,
     /// Host and port, normalised as a client's `Host` is.
     pub authority: Box<str>,
-    /// Path and query, byte for byte.
+    /// Path and query, the path in the form that keys have.
     pub target: Box<str>,
 }
 
@@ -29,7 +29,8 @@ impl Place {
             scheme,
             authority: authority_of(authority, scheme)
                 .ok_or_else(|| wrong("has no host that can be asked for"))?,
-            target: uri.path_and_query().map_or("/", |target| target.as_str()).into(),
+            target: rules::path::normalized(uri.path_and_query().map_or("/", |target| target.as_str()))
+                .into(),
         })
     }
 
@@ -59,6 +60,7 @@ mod tests {
         assert_eq!((&*place.authority, &*place.target), ("example.com", "/A?b=C"));
         assert_eq!((place.path(), place.url().as_str()), ("/A", "http://example.com/A?b=C"));
         assert_eq!(&*Place::of("https://a:8443").unwrap().target, "/");
+        assert_eq!(&*Place::of("http://a/%7Eb/caf%c3%a9?%7E").unwrap().target, "/~b/caf%C3%A9?%7E");
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn prefix_scope(prefix: &str) -> Result<Scope, Fault> {
         return Err(Fault::request("`prefix` is of paths: write it without a query"));
     }
     if prefix.starts_with('/') {
-        return Ok(Scope::Prefix { authority: None, path: prefix.into() });
+        return Ok(Scope::Prefix { authority: None, path: rules::path::normalized(prefix).into() });
     }
     let place = Place::of(prefix).map_err(|_| {
         Fault::request(format!(

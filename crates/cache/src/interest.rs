@@ -4,9 +4,9 @@ use bytes::Bytes;
 use expression::{Context, Given, Json};
 use message::Fields;
 use plan::{CachePolicy, Condition, Conditions};
-use rules::{Mode, RequestDirectives};
+use rules::{Mode, RequestDirectives, alike};
 
-use crate::keying::{Look, cookie};
+use crate::keying::Look;
 
 /// Which fields are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ const BYPASS: u16 = 1 << 7;
 const LOGGED_IN: u16 = 1 << 8;
 /// The same, where nobody said who is logged in and everything is stored by force.
 const SEEMS_LOGGED_IN: u16 = 1 << 9;
+/// What the policy goes by is there in a spelling that only some servers read.
+const MISSPELT: u16 = 1 << 10;
 
 impl Interest {
     pub(crate) fn of(look: &Look<'_>) -> Self {
@@ -45,12 +47,13 @@ impl Interest {
 
     /// Why nothing stored can answer, in a word: the origin must decide.
     pub(crate) fn bypass(self) -> Option<&'static str> {
-        match self.0 & (ORIGIN_CONDITION | UPGRADE | BYPASS | LOGGED_IN | SEEMS_LOGGED_IN) {
+        match self.0 & (ORIGIN_CONDITION | UPGRADE | BYPASS | LOGGED_IN | SEEMS_LOGGED_IN | MISSPELT) {
             0 => None,
             UPGRADE => Some("upgrade"),
             ORIGIN_CONDITION => Some("condition"),
             several if several & LOGGED_IN != 0 => Some("skip-for"),
             several if several & BYPASS != 0 => Some("bypass"),
+            several if several & MISSPELT != 0 => Some("spelling"),
             several if several & SEEMS_LOGGED_IN != 0 && self.authorization() => Some("has-authorization"),
             several if several & SEEMS_LOGGED_IN != 0 => Some("has-cookie"),
             _ => Some("condition"),
@@ -81,7 +84,8 @@ impl Interest {
 /// One field of the request.
 fn seen(name: &[u8], policy: &CachePolicy) -> u16 {
     let named = |conditions: &Conditions, bit| if conditions.names(name) { bit } else { 0 };
-    interest_in(name) | named(&policy.bypass, BYPASS) | named(&policy.skip_for, LOGGED_IN)
+    let misspelt = if policy.counted.is_taken_for_one(name) { MISSPELT } else { 0 };
+    interest_in(name) | named(&policy.bypass, BYPASS) | named(&policy.skip_for, LOGGED_IN) | misspelt
 }
 
 /// What cannot be told from one field's name.
@@ -96,6 +100,10 @@ fn conditions(look: &Look<'_>, seen: u16) -> u16 {
             found |= bit;
         }
     }
+    let has_other = |name: &String| alike::has_other_cookie(look.request.fields, name);
+    if seen & COOKIE != 0 && policy.counted.cookies().iter().any(has_other) {
+        found |= MISSPELT;
+    }
     if policy.rules.mode == Mode::Force && policy.skip_for.is_empty() {
         let telling = if policy.rules.cookies_keyed { AUTHORIZATION } else { AUTHORIZATION | COOKIE };
         found |= if seen & telling == 0 { 0 } else { SEEMS_LOGGED_IN };
@@ -106,7 +114,7 @@ fn conditions(look: &Look<'_>, seen: u16) -> u16 {
 fn holds(condition: &Condition, look: &Look<'_>) -> bool {
     match condition {
         Condition::Header(_) => false, // looked for by name already
-        Condition::Cookie(name) => cookie(look.request.fields, name).is_some(),
+        Condition::Cookie(name) => alike::has_cookie(look.request.fields, name),
         // Once the content is there.
         Condition::Holds(_) if condition.reads_content() => false,
         Condition::Holds(expression) => expression.holds(&look.context()),
@@ -199,8 +207,36 @@ mod tests {
             (("Bypass-Cache", ""), Some("bypass")),
             (("Bypass-Caches", ""), None),
             (("Authorization", "x"), Some("skip-for")),
+            (("Bypass_Cache", "x"), Some("bypass")),
             (("Cookie", "a=1; id=2"), Some("skip-for")),
+            (("Cookie", "a=1;id =2"), Some("skip-for")),
+            (("Cookie", "ID=2"), Some("skip-for")),
+            (("Cookie", "id"), Some("skip-for")),
             (("Cookie", "a=1; idx=2; xid=3; a=id=4"), None),
+        ] {
+            assert_eq!(interest(&policy, &[line]).bypass(), why, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_some_servers_take_for_what_counts_goes_past_the_cache() {
+        let per = expression::Template::parse("${cookie.user}", None).unwrap();
+        let key = plan::KeyPolicy {
+            headers: vec![HeaderName::from_static("x-tenant")],
+            fold_encodings: true,
+            ..plan::KeyPolicy::default()
+        };
+        let mut policy = CachePolicy { key, per: Some(per), ..CachePolicy::default() };
+        policy.counted = plan::Counted::of(&policy);
+        for (line, why) in [
+            (("X-Tenant", "a"), None),
+            (("X_Tenant", "a"), Some("spelling")),
+            (("x.tenant", "a"), Some("spelling")),
+            (("Accept_Encoding", "br"), Some("spelling")),
+            (("X_Other", "a"), None),
+            (("Cookie", "user=a; b=c"), None),
+            (("Cookie", "user=a; USER=b"), Some("spelling")),
+            (("Cookie", "user =a"), Some("spelling")),
         ] {
             assert_eq!(interest(&policy, &[line]).bypass(), why, "{line:?}");
         }

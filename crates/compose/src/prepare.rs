@@ -68,13 +68,20 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
         StepCall::Http(call) => http(call, context)?,
         StepCall::Read(read) => {
             let mut arguments = Arguments::default();
-            for argument in &read.arguments {
+            let keys = read.command.keys(read.arguments.len());
+            for (index, argument) in read.arguments.iter().enumerate() {
+                let before = arguments.len();
                 if !argument.write(context, &mut arguments) {
                     let lacks = argument.missing(context).unwrap_or_else(|| "a value".to_owned());
                     return Err(missing(is_of_request(argument.values()), &lacks));
                 }
                 if arguments.len() > MOST_ARGUMENTS || arguments.bytes() > MOST_BYTES {
                     return Err(too_much(is_of_request(argument.values())));
+                }
+                if index < keys && arguments.iter().skip(before).any(rules::path::misleads_decoded) {
+                    let detail =
+                        "a key that is asked for has a control character, or leads out of its place by `..`";
+                    return Err(Error::new(kind_of_fault(is_of_request(argument.values())), detail));
                 }
             }
             Prepared::Read { read: Arc::clone(read), arguments }
@@ -105,10 +112,9 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
             return Err(missing(from_request, &lacks));
         }
         Err(Unwritten::Segment { noun, from_request }) => {
-            let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
             return Err(Error::new(
-                kind,
-                format!("{noun} is empty, `.` or `..`, which names nothing in a path"),
+                kind_of_fault(from_request),
+                format!("{noun} is empty, or leads out of its segment, which names nothing in a path"),
             ));
         }
     }
@@ -116,6 +122,8 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
         return Err(too_much(from_request));
     }
     let target = String::from_utf8(target).expect("a target is written in ASCII");
+    // What is asked for has the form that requests have, so that purges find it.
+    let target = rules::path::normalized(&target).into();
     let mut fields = HeaderMap::with_capacity(call.fields.len());
     for (name, template) in &call.fields {
         let from_request = is_of_request(template.values());
@@ -128,20 +136,22 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
             return Err(too_much(from_request));
         }
         let value = HeaderValue::from_bytes(&value).map_err(|_| {
-            let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
-            Error::new(kind, format!("the value for the field `{name}` has bytes that no field can have"))
+            Error::new(
+                kind_of_fault(from_request),
+                format!("the value for the field `{name}` has bytes that no field can have"),
+            )
         })?;
         fields.append(name.clone(), value);
     }
     let body = call.body.as_ref().map(|body| written(body, context)).transpose()?;
     let (source, method, form) = (call.source, call.method.clone(), call.form);
-    Ok(Prepared::Http { source, method, form, target: target.into(), fields, body })
+    Ok(Prepared::Http { source, method, form, target, fields, body })
 }
 
 /// Whose fault it is that something cannot be worked out: who gave what it reads.
 pub(crate) fn unable(unable: Unable) -> Error {
     let from_request = is_of_request(unable.values);
-    Error::new(if from_request { Kind::MalformedRequest } else { Kind::UnusableReply }, unable.detail)
+    Error::new(kind_of_fault(from_request), unable.detail)
 }
 
 /// Whether these values are the request's own, whose content is one, and no step's.
@@ -168,6 +178,11 @@ fn written(content: &Content, context: &Context<'_>) -> Result<Bytes> {
     Ok(if is_there { out.into() } else { Json::null().bytes().clone() })
 }
 
+/// Whose fault a value is that cannot be used.
+fn kind_of_fault(from_request: bool) -> Kind {
+    if from_request { Kind::MalformedRequest } else { Kind::UnusableReply }
+}
+
 pub(crate) fn missing(from_request: bool, lacks: &str) -> Error {
     if from_request {
         Error::new(Kind::MalformedRequest, format!("{lacks} is missing"))
@@ -177,9 +192,8 @@ pub(crate) fn missing(from_request: bool, lacks: &str) -> Error {
 }
 
 fn too_much(from_request: bool) -> Error {
-    let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
     Error::new(
-        kind,
+        kind_of_fault(from_request),
         format!("more than {MOST_ARGUMENTS} values, or {} KiB, are asked for", MOST_BYTES / 1024),
     )
 }

@@ -1,5 +1,7 @@
-//! Argument: what stands behind a command: one text with expressions in it, or all values of a repeated parameter.
+//! Argument: what stands behind a command: one text with expressions in it, or one for each value of a list.
 //! Parsed by `plan`, written by `source` for requests, into [`Arguments`] that are used again and again.
+
+use std::sync::Arc;
 
 use http::HeaderName;
 
@@ -17,8 +19,17 @@ use crate::template::Template;
 pub enum Argument {
     /// One value: `user:${path.id}`.
     One(Template),
-    /// `${query.all('id')}`: each value of a list, in order.
-    Each(Output),
+    /// `user:${query.all('id')}`: one for each value of a list, in order.
+    Each(Each),
+}
+
+/// A list, and what stands around each of its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Each {
+    text: Arc<str>,
+    before: Template,
+    list: Output,
+    after: Template,
 }
 
 /// Values one behind the other, each with its end: no value can become two, whatever it holds.
@@ -31,30 +42,52 @@ pub struct Arguments {
 impl Argument {
     /// Parses one word behind a command. `names` are the segment names of the route.
     pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
-        Self::parse_in(text, &Names::of_segments(names))
+        Self::parse_in(text, &Names::of_segments(names), true)
     }
 
     /// The same, where more is known than the request. What a step gave becomes as many values as it is found to be.
-    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
-        if let [Piece::Expression(inner)] = pieces(text)?.as_slice() {
-            let output = Output::parse(inner, &Known::new(*names))?;
-            if output.kind() == Kind::List || output.values().next().is_some() {
-                return Ok(Argument::Each(output));
+    /// `may_be_many`: whether several may stand in this place. Where one must, a list within a longer text is a part of
+    /// that one, as far as [`Names::joins_lists`] has it so.
+    pub fn parse_in(text: &str, names: &Names<'_>, may_be_many: bool) -> Result<Self, Fault> {
+        let known = Known::new(*names);
+        let pieces = pieces(text)?;
+        match &*pieces {
+            [Piece::Expression(inner)] => drop(Output::parse(inner, &known)?),
+            _ if !may_be_many => return Template::of_pieces(text, &pieces, &known).map(Argument::One),
+            _ => {}
+        }
+        let mut lists = Vec::new();
+        for (at, piece) in pieces.iter().enumerate() {
+            if let Piece::Expression(inner) = piece
+                // What is no expression at all is said by the template, with the text around it.
+                && let Ok(output) = Output::parse(inner, &known)
+                && (output.kind() == Kind::List || output.values().next().is_some())
+            {
+                lists.push((at, output));
             }
         }
-        Template::parse_in(text, names).map(Argument::One)
+        // Of two that may be lists it is not known which values belong together.
+        let Ok([(at, list)]) = <[_; 1]>::try_from(lists) else {
+            return Template::of_pieces(text, &pieces, &known).map(Argument::One);
+        };
+        Ok(Argument::Each(Each {
+            text: text.into(),
+            before: Template::of_pieces(text, &pieces[..at], &known)?,
+            list,
+            after: Template::of_pieces(text, &pieces[at + 1..], &known)?,
+        }))
     }
 
     /// Whether it is several values for certain.
     pub fn is_several(&self) -> bool {
-        matches!(self, Argument::Each(output) if output.kind() == Kind::List)
+        matches!(self, Argument::Each(each) if each.list.kind() == Kind::List)
     }
 
     /// Appends its values for a request. False where one is missing.
     pub fn write(&self, context: &Context<'_>, out: &mut Arguments) -> bool {
         match self {
             Argument::One(template) => out.push(|bytes| template.write(context, bytes)),
-            Argument::Each(output) => output.write_each(context, out),
+            Argument::Each(each) => each.write(context, out),
         }
     }
 
@@ -62,7 +95,9 @@ impl Argument {
     pub fn missing(&self, context: &Context<'_>) -> Option<String> {
         match self {
             Argument::One(template) => template.missing(context),
-            Argument::Each(output) => output.missing(context),
+            Argument::Each(Each { before, list, after, .. }) => {
+                before.missing(context).or_else(|| list.missing(context)).or_else(|| after.missing(context))
+            }
         }
     }
 
@@ -70,7 +105,9 @@ impl Argument {
     pub fn fields(&self) -> Vec<HeaderName> {
         match self {
             Argument::One(template) => template.fields().collect(),
-            Argument::Each(output) => output.fields().collect(),
+            Argument::Each(Each { before, list, after, .. }) => {
+                before.fields().chain(list.fields()).chain(after.fields()).collect()
+            }
         }
     }
 
@@ -78,7 +115,41 @@ impl Argument {
     pub fn values(&self) -> Vec<usize> {
         match self {
             Argument::One(template) => template.values().collect(),
-            Argument::Each(output) => output.values().collect(),
+            Argument::Each(Each { before, list, after, .. }) => {
+                before.values().chain(list.values()).chain(after.values()).collect()
+            }
+        }
+    }
+
+    /// Whether whoever sends a request says all of it: nothing of it is written out, and something is the request's own.
+    /// `is_sent`: whether the value at a place in [`Names::values`] came with the request.
+    pub fn is_all_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Argument::One(template) => !template.has_literal() && template.reads_sent(is_sent),
+            Argument::Each(Each { before, list, after, .. }) => {
+                let around = [before, after];
+                !around.iter().any(|template| template.has_literal())
+                    && (list.reads_sent(is_sent)
+                        || around.iter().any(|template| template.reads_sent(is_sent)))
+            }
+        }
+    }
+
+    /// Whether a part of it comes with the request, see [`Argument::is_all_sent`].
+    pub fn is_partly_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Argument::One(template) => template.reads_sent(is_sent),
+            Argument::Each(Each { before, list, after, .. }) => {
+                list.reads_sent(is_sent) || before.reads_sent(is_sent) || after.reads_sent(is_sent)
+            }
+        }
+    }
+
+    /// What it begins with whatever the request is.
+    pub fn beginning(&self) -> &str {
+        match self {
+            Argument::One(template) => template.beginning(),
+            Argument::Each(each) => each.before.beginning(),
         }
     }
 
@@ -86,8 +157,18 @@ impl Argument {
     pub fn text(&self) -> String {
         match self {
             Argument::One(template) => template.text().to_owned(),
-            Argument::Each(output) => format!("${{{}}}", output.text()),
+            Argument::Each(each) => each.text.to_string(),
         }
+    }
+}
+
+impl Each {
+    fn write(&self, context: &Context<'_>, out: &mut Arguments) -> bool {
+        self.list.write_each(context, &mut |value| {
+            out.push(|bytes| {
+                self.before.write(context, bytes) && value(bytes) && self.after.write(context, bytes)
+            })
+        })
     }
 }
 
@@ -178,11 +259,54 @@ mod tests {
     }
 
     #[test]
-    fn a_list_stands_alone() {
+    fn what_stands_around_a_list_stands_around_each_of_its_values() {
+        let keys = |text| written(text, "/u/7?id=a&id=b%20c&shop=s");
+        let expected = |keys: &[&str]| Some(keys.iter().map(|key| (*key).to_owned()).collect());
+        assert_eq!(keys("user:${query.all('id')}"), expected(&["user:a", "user:b c"]));
+        assert_eq!(keys("${path.id}:${query.all('id')}:${query.shop}"), expected(&["7:a:s", "7:b c:s"]));
+        assert_eq!(keys("x:${query.none}:${query.all('id')}"), None);
+        assert_eq!(keys("x:${query.all('none')}"), None);
+        assert_eq!(Argument::parse("x:${query.all('id')}", None).unwrap().text(), "x:${query.all('id')}");
+    }
+
+    #[test]
+    fn what_a_client_says_alone_is_told_from_what_is_written_out() {
+        let names = [crate::Named::any("body"), crate::Named::any("user")];
+        let names = Names { values: &names, ..Names::default() };
+        let argument = |text| Argument::parse_in(text, &names, true).unwrap();
+        let is_sent = |place| place == 0;
+        for (text, all, partly) in [
+            ("news", false, false),
+            ("user:${query.id}", false, true),
+            ("${query.id}", true, true),
+            ("${query.a}${header('B')}", true, true),
+            ("${query.all('id')}", true, true),
+            ("a:${query.all('id')}", false, true),
+            ("${query.all('id')}:a", false, true),
+            ("${body.id}", true, true),
+            ("${user.id}", false, false),
+            ("${user.id}${query.id}", true, true),
+            ("${claim('sub')}", true, true),
+            ("${'user:' + query.id}", true, true),
+        ] {
+            let argument = argument(text);
+            assert_eq!(
+                (argument.is_all_sent(&is_sent), argument.is_partly_sent(&is_sent)),
+                (all, partly),
+                "{text}"
+            );
+        }
+        assert_eq!(argument("user:${query.id}:x").beginning(), "user:");
+        assert_eq!(argument("u:${query.all('id')}").beginning(), "u:");
+        assert_eq!(argument("${query.id}:x").beginning(), "");
+    }
+
+    #[test]
+    fn one_list_is_enough() {
         let remedy = |text| Argument::parse(text, None).unwrap_err().remedy;
         assert_eq!(
-            remedy("key:${query.all('id')}"),
-            "let `${query.all('id')}` stand alone, or write `query.NAME` for the first of them"
+            remedy("${query.all('a')}:${query.all('id')}"),
+            "let `${query.all('a')}` stand alone, or write `query.NAME` for the first of them"
         );
         assert_eq!(remedy("${query.all(id)}"), "write `query.all('NAME')`, with the name written out");
     }

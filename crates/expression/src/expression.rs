@@ -82,6 +82,11 @@ impl Expression {
         self.compiled.form.slots().iter().filter_map(Slot::field)
     }
 
+    /// The cookies of a request that it reads.
+    pub fn cookies(&self) -> impl Iterator<Item = &str> {
+        self.compiled.form.slots().iter().filter_map(Slot::cookie)
+    }
+
     /// The expression as written, without `${` and `}`.
     pub fn text(&self) -> &str {
         &self.text

@@ -43,7 +43,7 @@ mod template;
 mod tests;
 mod unable;
 
-pub use argument::{Argument, Arguments};
+pub use argument::{Argument, Arguments, Each};
 pub use content::Content;
 pub use context::Context;
 pub use expression::Expression;

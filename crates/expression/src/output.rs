@@ -9,7 +9,6 @@ use cel::common::ast::IdedExpr;
 use http::HeaderName;
 
 use crate::Context;
-use crate::argument::Arguments;
 use crate::compile::{Compiled, Form, Known, compile_tree, read};
 use crate::decode::{self, Coding};
 use crate::expression::braced;
@@ -29,6 +28,9 @@ pub struct Output {
     compiled: Compiled,
     reshapings: Vec<Reshaping>,
 }
+
+/// Appends one value. False, and perhaps something appended, where it is no text.
+pub(crate) type Append<'v> = dyn Fn(&mut Vec<u8>) -> bool + 'v;
 
 impl Output {
     /// Parses a text that is one `${…}` and nothing else.
@@ -170,23 +172,28 @@ impl Output {
         }
     }
 
-    /// Appends its values one by one. False where there is none, or one is no text.
-    pub(crate) fn write_each(&self, context: &Context<'_>, out: &mut Arguments) -> bool {
+    /// Gives its values one by one to `each`, as what appends one. False where there is none, or one is no text.
+    pub(crate) fn write_each(
+        &self,
+        context: &Context<'_>,
+        each: &mut dyn FnMut(&Append<'_>) -> bool,
+    ) -> bool {
         match &self.compiled.form {
             Form::Slot(Slot::All(name)) => {
-                let before = out.len();
-                for value in context.request.query().into_iter().flat_map(|query| parameters(query, name)) {
-                    out.push(|bytes| {
-                        decode::write(value, Coding::Form, bytes);
-                        true
-                    });
-                }
-                out.len() > before
+                let mut values =
+                    context.request.query().into_iter().flat_map(|query| parameters(query, name)).peekable();
+                values.peek().is_some()
+                    && values.all(|value| {
+                        each(&|bytes| {
+                            decode::write(value, Coding::Form, bytes);
+                            true
+                        })
+                    })
             }
             // As they came: `1.50` is no other key than `1.50`.
             Form::Slot(Slot::Given(_)) => {
                 let Ok(value) = self.text_of(context) else { return false };
-                let mut one = |json: &str| out.push(|bytes| write_member(json, bytes));
+                let mut one = |json: &str| each(&|bytes| write_member(json, bytes));
                 match json::items(&value) {
                     Some(mut items) => items.clone().next().is_some() && items.all(&mut one),
                     None => one(&value),
@@ -194,9 +201,9 @@ impl Output {
             }
             _ => match self.parameter(context) {
                 Err(_) => false,
-                Ok(Parameter::One(scalar)) => write_scalar(&scalar, out),
+                Ok(Parameter::One(scalar)) => each(&|bytes| write_scalar(&scalar, bytes)),
                 Ok(Parameter::List(list)) => {
-                    !list.is_empty() && list.iter().all(|scalar| write_scalar(scalar, out))
+                    !list.is_empty() && list.iter().all(|scalar| each(&|bytes| write_scalar(scalar, bytes)))
                 }
             },
         }
@@ -213,6 +220,13 @@ impl Output {
         let mut places = Vec::new();
         self.collect(&mut |slot| places.extend(slot.place()));
         places.into_iter()
+    }
+
+    /// Whether it reads what came with the request; `is_sent` tells it of the value at a place.
+    pub fn reads_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+        let mut reads = false;
+        self.collect(&mut |slot| reads |= slot.place().is_none_or(is_sent));
+        reads
     }
 
     /// The fields of a request that it reads, for `Vary`.
@@ -269,7 +283,7 @@ fn write_member(json: &str, out: &mut Vec<u8>) -> bool {
     given::write_text(json, out)
 }
 
-fn write_scalar(scalar: &Scalar, out: &mut Arguments) -> bool {
+fn write_scalar(scalar: &Scalar, out: &mut Vec<u8>) -> bool {
     let text = match scalar {
         Scalar::Null => return false,
         Scalar::Truth(truth) => truth.to_string().into_bytes(),
@@ -279,10 +293,8 @@ fn write_scalar(scalar: &Scalar, out: &mut Arguments) -> bool {
         Scalar::Text(text) | Scalar::Decimal(text) => text.clone().into_bytes(),
         Scalar::Bytes(bytes) => bytes.clone(),
     };
-    out.push(|bytes| {
-        bytes.extend_from_slice(&text);
-        true
-    })
+    out.extend_from_slice(&text);
+    true
 }
 
 /// Lists become several, maps a text of JSON.

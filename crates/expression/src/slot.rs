@@ -110,6 +110,14 @@ impl Slot {
         }
     }
 
+    /// The cookie it reads.
+    pub(crate) fn cookie(&self) -> Option<&str> {
+        match self {
+            Slot::Cookie(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The place of the value beside the request that it reads.
     pub(crate) fn place(&self) -> Option<usize> {
         match self {

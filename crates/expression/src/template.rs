@@ -55,15 +55,10 @@ fn encode(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a segment stays one, where an expression gave a part of it.
+/// Whether a segment stays one, where an expression gave a part of it: by the rule for paths that come in.
 fn check_segment(segment: &[u8], given: Option<&Part>) -> Result<(), Unwritten> {
     let Some(given) = given else { return Ok(()) };
-    let mut rest = segment;
-    let mut dots = 0;
-    while let Some(next) = [&b"."[..], b"%2e", b"%2E"].iter().find_map(|dot| rest.strip_prefix(*dot)) {
-        (rest, dots) = (next, dots + 1);
-    }
-    if !rest.is_empty() || dots > 2 {
+    if !segment.is_empty() && !rules::path::misleads(segment) {
         return Ok(());
     }
     let noun = match given {
@@ -111,9 +106,14 @@ impl Template {
     }
 
     pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+        Self::of_pieces(text, &pieces(text)?, known)
+    }
+
+    /// Of some of the pieces of a text.
+    pub(crate) fn of_pieces(text: &str, pieces: &[Piece<'_>], known: &Known<'_>) -> Result<Self, Fault> {
         let mut parts = Vec::new();
         let mut environment = Vec::new();
-        for piece in pieces(text)? {
+        for piece in pieces {
             match piece {
                 Piece::Literal(literal) => push_literal(&mut parts, literal),
                 Piece::Expression(inner) => {
@@ -158,9 +158,9 @@ impl Template {
     /// percent-encoded but for those that mean nothing anywhere in it (RFC 3986 §2.3).
     ///
     /// # Errors
-    /// Where a value is missing, or would make a segment of the path empty, `.` or `..`; nothing is appended then. Dots
-    /// cannot be encoded away: `%2e%2e` climbs as well (RFC 3986 §6.2.2.2), and an empty one asks for the list around
-    /// what was meant.
+    /// Where a value is missing, or would make a segment of the path empty, or one that no request may have: with a
+    /// control character, or dots that lead out of it. Nothing is appended then. Dots cannot be encoded away: `%2e%2e`
+    /// and `..%2F` climb as well (RFC 3986 §6.2.2.2), and an empty one asks for the list around what was meant.
     pub fn write_target(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<(), Unwritten> {
         let before = out.len();
         let written = self.write_segments(context, out);
@@ -230,9 +230,32 @@ impl Template {
         self.parts.iter().flat_map(Part::slots).filter_map(Slot::field)
     }
 
+    /// The cookies of a request that it reads.
+    pub fn cookies(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().flat_map(Part::slots).filter_map(Slot::cookie)
+    }
+
     /// The values beside the request that it reads, as places in [`Names::values`].
     pub fn values(&self) -> impl Iterator<Item = usize> {
         self.parts.iter().flat_map(Part::slots).filter_map(Slot::place)
+    }
+
+    /// Whether it reads what came with the request; `is_sent` tells it of the value at a place.
+    pub(crate) fn reads_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+        self.parts.iter().flat_map(Part::slots).any(|slot| slot.place().is_none_or(is_sent))
+    }
+
+    /// Whether some of it is written out.
+    pub(crate) fn has_literal(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Literal(literal) if !literal.is_empty()))
+    }
+
+    /// What it begins with whatever the request is.
+    pub(crate) fn beginning(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Literal(literal)) => literal,
+            _ => "",
+        }
     }
 
     /// The text as written.

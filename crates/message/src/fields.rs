@@ -30,6 +30,16 @@ impl<'a> Fields<'a> {
             .chain(map.into_iter().flatten().map(http::HeaderValue::as_bytes))
     }
 
+    /// The name of every field, in order, as sent; one with several values may come once for each.
+    pub fn names(self) -> impl Iterator<Item = &'a [u8]> {
+        let (wire, map) = match self {
+            Fields::Wire(lines) => (Some(lines), None),
+            Fields::Map(map) => (None, Some(map.keys())),
+        };
+        let wire = wire.into_iter().flatten().map(|line| line.name.as_bytes());
+        wire.chain(map.into_iter().flatten().map(|name| name.as_str().as_bytes()))
+    }
+
     /// The first value of the field.
     pub fn first(self, name: &HeaderName) -> Option<&'a [u8]> {
         match self {

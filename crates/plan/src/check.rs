@@ -82,6 +82,10 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
             known.policies.add(node.key(), policy);
         }
     }
+    known.tier = plan.tier.and_then(|index| {
+        // Its names are `shop:{…}`, see `cache::shared_tier`.
+        Some((ReadFrom::Redis(index), format!("{}:{{", plan.redis.get(index)?.tier.prefix)))
+    });
     match file.get("routes") {
         Some(node) => plan.routes = routes(node, &known, report),
         None => missing_routes(root, &known, report),
@@ -123,8 +127,11 @@ fn sources<'t>(
                 plan.sources.extend(source(node, folder, report).map(Arc::new));
             }
             SourceKind::Redis => {
-                known.readable.add(node.key(), ReadFrom::Redis(plan.redis.len()));
-                plan.redis.extend(redis::redis(node, folder, report).map(Arc::new));
+                let from = ReadFrom::Redis(plan.redis.len());
+                known.readable.add(node.key(), from);
+                let redis = redis::redis(node, folder, report);
+                known.public.extend(redis.as_ref().filter(|redis| redis.public).map(|_| from));
+                plan.redis.extend(redis.map(Arc::new));
             }
             SourceKind::Sql => {
                 known.databases.add(node.key(), plan.databases.len());
@@ -135,8 +142,11 @@ fn sources<'t>(
                 plan.modules.extend(module::module(node, folder, report).map(Arc::new));
             }
             SourceKind::Store => {
-                known.readable.add(node.key(), ReadFrom::Store(plan.stores.len()));
-                plan.stores.extend(redis::store(node, folder, report).map(Arc::new));
+                let from = ReadFrom::Store(plan.stores.len());
+                known.readable.add(node.key(), from);
+                let store = redis::store(node, folder, report);
+                known.public.extend(store.as_ref().filter(|store| store.public).map(|_| from));
+                plan.stores.extend(store.map(Arc::new));
             }
         }
     }
@@ -183,6 +193,13 @@ fn shared_tier(
         }
         return before;
     };
+    if known.public.contains(&ReadFrom::Redis(*index)) {
+        report.at(
+            node,
+            "this Redis is `public`, so that everybody could read what the cache keeps there",
+            "name another one, or take `public` out",
+        );
+    }
     if before.is_some_and(|before| before != *index) {
         report.at(
             node,

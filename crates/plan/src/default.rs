@@ -101,6 +101,7 @@ pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
         mode: ReadMode::Central,
         memory: HELD,
         max_stale: Duration::ZERO,
+        public: false,
         tier: RedisTier {
             prefix: "fleetfoot".to_owned(),
             lock: Duration::from_secs(2),

@@ -8,6 +8,7 @@ mod compose;
 mod database;
 mod default;
 mod disk;
+mod escape;
 mod fault;
 mod file;
 mod invalidate;

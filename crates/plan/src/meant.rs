@@ -13,6 +13,7 @@ use crate::fault::Hints;
 
 mod caching;
 mod compose;
+mod guard;
 mod invalidate;
 mod read;
 mod redis;
@@ -22,6 +23,7 @@ mod wasm;
 
 pub use caching::*;
 pub use compose::*;
+pub use guard::*;
 pub use invalidate::*;
 pub use read::*;
 pub use redis::*;

@@ -205,12 +205,14 @@ fn segment(part: &str) -> Result<Segment, Reason> {
             "let `*`, `**` or `{name}` fill a whole segment",
         ));
     }
-    literal(part)?;
-    Ok(Segment::Literal(part.to_owned()))
+    // As requests have it when they are compared: octets that need no encoding without one.
+    let part = rules::path::normalized(part);
+    literal(&part)?;
+    Ok(Segment::Literal(part.into_owned()))
 }
 
 /// Refuses segments that no request can have: what RFC 3986 §3.3 does not allow, and what the router refuses to look
-/// at because origins may read it otherwise (dot segments, encoded slashes and dots, control characters). A literal
+/// at because origins may read it otherwise (dot segments, encoded slashes, control characters). A literal
 /// with one of those would be a route that never answers.
 fn literal(part: &str) -> Result<(), Reason> {
     let wrong = |cause: &str, remedy: &str| Err(Reason::new(format!("{} {cause}", quoted(part)), remedy));
@@ -232,9 +234,9 @@ fn literal(part: &str) -> Result<(), Reason> {
                         "write `%25` for a percent sign",
                     );
                 };
-                if matches!(high * 16 + low, 0..=0x1f | 0x7f | 0x2e | 0x2f | 0x5c | 0xc0 | 0xc1) {
+                if matches!(high * 16 + low, 0..=0x1f | 0x7f | 0x2f | 0x5c | 0xc0 | 0xc1) {
                     return wrong(
-                        "contains an encoded dot, slash, backslash or control character",
+                        "contains an encoded slash, backslash or control character",
                         "write `*` for the segment: such paths are read differently by different servers",
                     );
                 }
@@ -284,6 +286,12 @@ mod tests {
         assert_eq!(parse("/**").path, [Segment::Rest]);
         assert_eq!(parse("/a/").path, [literal("a"), literal("")]);
         assert_eq!(parse("/a//b").path, [literal("a"), literal(""), literal("b")]);
+    }
+
+    #[test]
+    fn literals_have_the_form_of_requests() {
+        assert_eq!(parse("/%6dembers/a%2e").path, [literal("members"), literal("a.")]);
+        assert_eq!(parse("/caf%c3%a9").canonical(), parse("/caf%C3%A9").canonical());
     }
 
     #[test]
@@ -371,7 +379,7 @@ mod tests {
         for text in [
             "/ü",
             "/a b",
-            "/a%2e",
+            "/%2e%2e",
             "/a%2Fb",
             "/%00",
             "/a\u{7}",

@@ -32,14 +32,12 @@ pub(crate) fn read(
     let from = *sources.get(source.key())?;
     let segments = pattern.map(Pattern::names);
     let text = value::written(source, report)?;
-    let (command, arguments) =
-        match command(text, &Names { segments: segments.as_deref(), ..Names::default() }) {
-            Ok(command) => command,
-            Err(reason) => {
-                report.because(source, reason);
-                return None;
-            }
-        };
+    let names = Names { segments: segments.as_deref(), ..Names::default() };
+    let read = command(text, &names).and_then(|(command, arguments)| {
+        known.keys(from).check(command, &arguments, &|_| false)?;
+        Ok((command, arguments))
+    });
+    let (command, arguments) = read.map_err(|reason| report.because(source, reason)).ok()?;
     let mut read = Read {
         from,
         command,
@@ -127,9 +125,9 @@ pub(crate) fn command(text: &str, names: &Names<'_>) -> Result<(ReadCommand, Vec
     }
     let mut arguments = Vec::with_capacity(rest.len());
     for (index, word) in rest.iter().enumerate() {
-        let argument =
-            Argument::parse_in(word, names).map_err(|fault| Reason::new(fault.cause, fault.remedy))?;
         let may_be_many = matches!((command, index), (ReadCommand::Mget, _) | (ReadCommand::Hmget, 1..));
+        let argument = Argument::parse_in(word, names, may_be_many)
+            .map_err(|fault| Reason::new(fault.cause, fault.remedy))?;
         if argument.is_several() && !may_be_many {
             return Err(Reason::new(
                 format!("{} takes one value in this place", command.word()),
@@ -139,6 +137,52 @@ pub(crate) fn command(text: &str, names: &Names<'_>) -> Result<(ReadCommand, Vec
         arguments.push(argument);
     }
     Ok((command, arguments))
+}
+
+/// Which keys of a source requests may name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys<'k> {
+    /// All of it is for whoever asks.
+    pub(crate) is_public: bool,
+    /// What the keys of the cache begin with, where it keeps answers there.
+    pub(crate) tier: Option<&'k str>,
+}
+
+impl Keys<'_> {
+    /// Whether the keys of a command are within them. `is_sent`: whether a value beside the request came with it.
+    pub(crate) fn check(
+        self,
+        command: ReadCommand,
+        arguments: &[Argument],
+        is_sent: &dyn Fn(usize) -> bool,
+    ) -> Result<(), Reason> {
+        for key in &arguments[..command.keys(arguments.len())] {
+            let text = key.text();
+            if key.is_all_sent(is_sent) && !self.is_public {
+                return Err(Reason::new(
+                    format!("{} lets whoever asks read any key there is", quoted(&text)),
+                    format!(
+                        "write what those that are meant begin with, like `user:{text}`, or `public: true` at the \
+                         source if all of it is for everybody"
+                    ),
+                ));
+            }
+            if let Some(tier) = self.tier
+                && key.is_partly_sent(is_sent)
+                && (tier.starts_with(key.beginning()) || key.beginning().starts_with(tier))
+            {
+                return Err(Reason::new(
+                    format!(
+                        "{} may name what the cache keeps in this Redis, under {}",
+                        quoted(&text),
+                        quoted(tier)
+                    ),
+                    "let the key begin with something else, or give the cache another `prefix` under `tier`",
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn named(word: &str) -> Result<ReadCommand, Reason> {
@@ -242,6 +286,48 @@ mod tests {
         assert_eq!(command, ReadCommand::Get);
         assert_eq!(arguments[0].text(), "user:${path.id}");
         assert_eq!(words("HGET 'a b'  ${query['x y']}:1").unwrap(), ["HGET", "a b", "${query['x y']}:1"]);
+    }
+
+    #[test]
+    fn no_key_is_the_clients_alone() {
+        let keys = Keys { is_public: false, tier: None };
+        let checked = |text: &str, keys: Keys<'_>| {
+            let (command, arguments) = command(text, &NAMES).unwrap();
+            keys.check(command, &arguments, &|_| false).map_err(|reason| reason.remedy)
+        };
+        for text in [
+            "GET ${path.id}",
+            "MGET ${query.all('key')}",
+            "MGET news ${query.key}",
+            "HGETALL ${header('X-Key')}${query.b}",
+            "SISMEMBER ${query.set} x",
+        ] {
+            let remedy = checked(text, keys).unwrap_err();
+            assert!(
+                remedy.starts_with("write what those that are meant begin with, like `user:${"),
+                "{remedy}"
+            );
+            assert_eq!(checked(text, Keys { is_public: true, ..keys }), Ok(()), "{text}");
+        }
+        for text in [
+            "GET user:${path.id}",
+            "GET news",
+            "MGET user:${query.all('id')}",
+            "HGET users ${path.id}",
+            "HMGET user:${path.id} ${query.all('field')}",
+            "SISMEMBER admins ${path.id}",
+        ] {
+            assert_eq!(checked(text, keys), Ok(()), "{text}");
+        }
+        let tier = Keys { tier: Some("shop:{"), ..keys };
+        for text in
+            ["GET sh${query.a}", "GET shop:{${query.a}", "GET ${query.a}:x", "MGET s${query.all('a')}"]
+        {
+            assert!(checked(text, tier).unwrap_err().starts_with("let the key begin with"), "{text}");
+        }
+        for text in ["GET shop:user:${query.a}", "GET shop:{x", "GET user:${query.a}"] {
+            assert_eq!(checked(text, tier), Ok(()), "{text}");
+        }
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(crate) fn redis(node: Node<'_>, folder: &Path, report: &mut Report) -> Optio
     section
         .set("memory", &mut redis.memory, report, |node, report| value::size(node, "1MiB", "1TiB", report));
     section.set("max_stale", &mut redis.max_stale, report, value::duration);
+    section.set("public", &mut redis.public, report, value::switch);
     if let Some(mode) = mode(&section, report) {
         redis.mode = mode;
     }
@@ -55,7 +56,9 @@ pub(crate) fn redis(node: Node<'_>, folder: &Path, report: &mut Report) -> Optio
 pub(crate) fn store(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<StoreSource> {
     let section = Section::open(node, &schema::SOURCE_STORE, report)?;
     let file = section.need("store", report).and_then(|node| value::file(node, folder, report))?;
-    Some(StoreSource { name: node.key().to_owned(), file })
+    let mut store = StoreSource { name: node.key().to_owned(), file, public: false };
+    section.set("public", &mut store.public, report, value::switch);
+    Some(store)
 }
 
 fn topology(section: &Section<'_>, servers: Vec<RedisServer>, report: &mut Report) -> Option<Topology> {

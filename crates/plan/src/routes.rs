@@ -8,11 +8,12 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::compose::{Wrappings, compose};
+use crate::escape::escapes;
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
 use crate::meant::{Pattern, ReadFrom, Route, RouteEnd};
 use crate::policy::Policy;
-use crate::read::read;
+use crate::read::{Keys, read};
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, value};
@@ -25,6 +26,10 @@ pub(crate) struct Known<'t> {
     pub(crate) sources: Called<'t, usize>,
     /// What `read` may name.
     pub(crate) readable: Called<'t, ReadFrom>,
+    /// Of those, the ones whose keys requests may name.
+    pub(crate) public: Vec<ReadFrom>,
+    /// The Redis where the cache keeps answers, and what their keys begin with.
+    pub(crate) tier: Option<(ReadFrom, String)>,
     /// Index into the plan's databases.
     pub(crate) databases: Called<'t, usize>,
     /// Index into the plan's modules.
@@ -56,6 +61,12 @@ impl<'t> Known<'t> {
         let sql = self.databases.get(name).map(|source| Asked::Sql(*source));
         let wasm = self.modules.get(name).map(|source| Asked::Wasm(*source));
         http.or(read).or(sql).or(wasm)
+    }
+
+    /// Which keys of it requests may name.
+    pub(crate) fn keys(&self, from: ReadFrom) -> Keys<'_> {
+        let tier = self.tier.as_ref().filter(|(tier, _)| *tier == from);
+        Keys { is_public: self.public.contains(&from), tier: tier.map(|(_, prefix)| prefix.as_str()) }
     }
 
     /// The names of all that a step may ask.
@@ -146,23 +157,28 @@ pub(crate) fn routes(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> 
         }
     };
     let mut patterns = HashMap::new();
-    items.into_iter().filter_map(|item| route(item, known, &mut patterns, report)).collect()
+    let routes: Vec<_> =
+        items.into_iter().filter_map(|item| route(item, known, &mut patterns, report)).collect();
+    escapes(&routes, report);
+    routes.into_iter().map(|(_, route)| route).collect()
 }
 
-fn route(
-    node: Node<'_>,
+/// A route, and where its `match` stands.
+fn route<'t>(
+    node: Node<'t>,
     known: &Known<'_>,
     patterns: &mut HashMap<String, usize>,
     report: &mut Report,
-) -> Option<Route> {
+) -> Option<(Node<'t>, Route)> {
     let section = Section::open(node, &schema::ROUTE, report)?;
-    let pattern = section.need("match", report).and_then(|node| pattern(node, patterns, report));
+    let place = section.need("match", report);
+    let pattern = place.and_then(|node| pattern(node, patterns, report));
     let end = end(&section, pattern.as_ref(), known, report);
     let Policy { cache, signed, .. } =
         section.get("use").map(|node| policies(node, known, report)).unwrap_or_default();
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
-    Some(Route { pattern: pattern?, end: end?, cache, signed, invalidate })
+    Some((place?, Route { pattern: pattern?, end: end?, cache, signed, invalidate }))
 }
 
 /// Words that say something about `compose`.

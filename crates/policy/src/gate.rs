@@ -33,16 +33,17 @@ impl Gate {
         Gate { keys: signed.keys.iter().map(key).collect(), cookie: signed.cookie.as_deref().map(Box::from) }
     }
 
-    /// The request's target without the signature: what the cache and the origin get to see. The router has refused
-    /// paths with dot segments before, so that none leads out of a signed prefix.
+    /// The request's target without the signature: what the cache and the origin get to see. The path is in its one form,
+    /// and none with dot segments comes this far, so that none leads out of a signed prefix. `sent` is the target as it
+    /// came: that is what was signed.
     ///
     /// A signature in the URL counts before a cookie: a wrong one is refused whatever the cookie says.
     ///
     /// # Errors
     /// `Kind::Forbidden`, in one sentence, when nothing is signed, the signature is malformed, wrong, of an unknown key or
     /// for other URLs, when it has expired, and when the method does more than read.
-    pub fn admit<'a>(&self, request: &RequestView<'a>, now: Timestamp) -> Result<&'a str> {
-        Ok(self.check(request, now)?)
+    pub fn admit<'a>(&self, request: &RequestView<'a>, sent: &str, now: Timestamp) -> Result<&'a str> {
+        Ok(self.check(request, sent, now)?)
     }
 
     /// Takes the signature's cookie out, before the request goes on to the cache and the origin.
@@ -52,13 +53,20 @@ impl Gate {
         }
     }
 
-    fn check<'a>(&self, request: &RequestView<'a>, now: Timestamp) -> std::result::Result<&'a str, Refusal> {
-        if request.target.len() > LONGEST_TARGET {
+    fn check<'a>(
+        &self,
+        request: &RequestView<'a>,
+        sent: &str,
+        now: Timestamp,
+    ) -> std::result::Result<&'a str, Refusal> {
+        if sent.len() > LONGEST_TARGET {
             return Err(Refusal::Malformed);
         }
-        let (claim, rest) = if let Some(found) = claim::in_target(request.target)? {
+        let (claim, rest) = if let Some(found) = claim::in_target(sent)? {
             self.verify_target(request, &found)?;
-            (found.claim, found.rest)
+            // The signature is the end of the query, which no form changes.
+            let length = request.target.len().saturating_sub(sent.len() - found.rest.len());
+            (found.claim, request.target.get(..length).ok_or(Refusal::Malformed)?)
         } else {
             let name = self.cookie.as_deref().ok_or(Refusal::Missing)?;
             let text = cookie::find(request.fields, name)?.ok_or(Refusal::Missing)?;

@@ -3,9 +3,9 @@
 //! In come the patterns of a plan, once, and then the head of each request; out goes what belongs to the pattern that
 //! takes it. Called by `server` for every request, on the path of a fresh hit too.
 
-mod path;
+mod hosts;
+mod reading;
 mod router;
 mod trie;
 
-pub use path::refuses;
-pub use router::Router;
+pub use router::{NoRoute, Router};

@@ -7,77 +7,122 @@
 //! 3. method: a named one goes before any. `GET` takes `HEAD` where no `HEAD` is named.
 //!
 //! A pattern that is more specific but does not take the request (another method) does not hide a less specific one.
+//!
+//! Origins read some paths as others: they merge slashes, ignore letter case, drop `;parameters`. Following one of them
+//! would be wrong for the next, so nothing is rewritten. But where one such reading belongs to a route whose protection
+//! the request would get round, it has no route.
 
-use message::RequestView;
-use plan::Pattern;
+use http::Method;
+use plan::{Guard, Pattern};
+use rules::path::{Shape, Target};
 
-use crate::path::refuses;
-use crate::trie::Trie;
+use crate::hosts::Hosts;
+use crate::reading::{Reading, literal};
 
 /// Finds what belongs to the most specific pattern that takes a request.
 #[derive(Debug)]
 pub struct Router<T> {
     routes: Vec<T>,
-    /// Sorted by host.
-    exact: Vec<(Box<str>, Trie)>,
-    /// Sorted by what stands behind `*.`.
-    wildcard: Vec<(Box<str>, Trie)>,
-    any: Trie,
+    plain: Hosts,
+    readings: Option<Box<Readings>>,
+}
+
+/// Why a request has no route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRoute {
+    /// No pattern takes it.
+    Unknown,
+    /// Some servers read its path as one that is protected otherwise.
+    Ambiguous,
+}
+
+/// What paths with several readings are looked up in. Not there where all routes have the same protection.
+#[derive(Debug)]
+struct Readings {
+    guards: Vec<Guard>,
+    /// With literals decoded.
+    decoded: Hosts,
+    /// With literals decoded and in lower case.
+    lowered: Hosts,
+    /// What patterns have of which other spellings could make a request get round them.
+    shape: Shape,
 }
 
 impl<T> Router<T> {
     /// A router for the patterns. Of two that take the same requests the first stays; a checked plan has none.
-    pub fn new(routes: impl IntoIterator<Item = (Pattern, T)>) -> Self {
-        let mut router =
-            Router { routes: Vec::new(), exact: Vec::new(), wildcard: Vec::new(), any: Trie::default() };
-        for (pattern, route) in routes {
-            let index = router.routes.len();
-            router.routes.push(route);
-            router.trie(pattern.host.as_deref()).add(&pattern.path, pattern.method, index);
+    pub fn new(routes: impl IntoIterator<Item = (Pattern, Guard, T)>) -> Self {
+        let (mut patterns, mut guards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for (pattern, guard, route) in routes {
+            patterns.push(pattern);
+            guards.push(guard);
+            kept.push(route);
         }
-        router
+        let plain = Hosts::of(&patterns, |literal| literal.as_bytes().into());
+        let is_one = guards.windows(2).all(|pair| pair[0] == pair[1]);
+        let readings = (!is_one).then(|| Box::new(Readings::of(&patterns, guards)));
+        Router { routes: kept, plain, readings }
     }
 
-    /// What belongs to the request's route. `None` when no pattern takes it, and for every path that [`refuses`] names.
-    pub fn find(&self, request: &RequestView<'_>) -> Option<&T> {
-        let path = request.path();
-        if refuses(path) {
-            return None;
+    /// What belongs to a request's route.
+    ///
+    /// # Errors
+    /// Where there is none, and where it depends on who reads the path how the request is protected.
+    pub fn find(&self, method: &Method, host: &str, target: &Target<'_>) -> Result<&T, NoRoute> {
+        let path = target.path();
+        let index = self.plain.find(host, method, path.strip_prefix('/'), false).ok_or(NoRoute::Unknown)?;
+        if let Some(readings) = &self.readings
+            && readings.get_round(index, method, host, target)
+        {
+            return Err(NoRoute::Ambiguous);
         }
-        let find = |trie: &Trie| trie.find(request.method, path);
-        let index = self.tries(request.host()).find_map(find)?;
-        self.routes.get(index)
-    }
-
-    /// The tries to ask for a host, most specific first.
-    fn tries<'r>(&'r self, host: &'r str) -> impl Iterator<Item = &'r Trie> {
-        let exact = lookup(&self.exact, host);
-        let behind_dots = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
-        let suffixes = (!self.wildcard.is_empty()).then_some(behind_dots).into_iter().flatten();
-        let wildcard = suffixes.filter_map(|suffix| lookup(&self.wildcard, suffix));
-        exact.into_iter().chain(wildcard).chain(std::iter::once(&self.any))
-    }
-
-    /// The trie of a host pattern, made when it is not there.
-    fn trie(&mut self, host: Option<&str>) -> &mut Trie {
-        let Some(host) = host else { return &mut self.any };
-        let (hosts, host) = match host.strip_prefix("*.") {
-            Some(suffix) => (&mut self.wildcard, suffix),
-            None => (&mut self.exact, host),
-        };
-        let index = match hosts.binary_search_by(|(known, _)| known.as_ref().cmp(host)) {
-            Ok(index) => index,
-            Err(index) => {
-                hosts.insert(index, (host.into(), Trie::default()));
-                index
-            }
-        };
-        &mut hosts[index].1
+        self.routes.get(index).ok_or(NoRoute::Unknown)
     }
 }
 
-/// The trie of one host. Hosts are in lower case on both sides: a plan's by its check, a request's by the listener.
-fn lookup<'h>(hosts: &'h [(Box<str>, Trie)], host: &str) -> Option<&'h Trie> {
-    let index = hosts.binary_search_by(|(known, _)| known.as_ref().cmp(host)).ok()?;
-    Some(&hosts[index].1)
+impl Readings {
+    fn of(patterns: &[Pattern], guards: Vec<Guard>) -> Self {
+        let mut shape = Shape::default();
+        for segment in patterns.iter().flat_map(|pattern| &pattern.path) {
+            if let plan::Segment::Literal(literal) = segment {
+                if literal.is_empty() {
+                    shape = shape.with(Shape::SLASH_AT_END);
+                }
+                if literal.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                    shape = shape.with(Shape::CAPITALS);
+                }
+            }
+        }
+        let decoded = Hosts::of(patterns, |written| literal(written, Shape::default()));
+        let lowered = Hosts::of(patterns, |written| literal(written, Shape::CAPITALS));
+        Readings { guards, decoded, lowered, shape }
+    }
+
+    /// Whether some server takes this request of route `index` for one of a route with protection that it lacks.
+    fn get_round(&self, index: usize, method: &Method, host: &str, target: &Target<'_>) -> bool {
+        let shape = target.shape().with(self.shape);
+        let (guard, folds) = (self.guards[index], foldable(shape));
+        if folds == Shape::default() && !shape.has(Shape::ENCODED) {
+            return false;
+        }
+        let writes = !rules::invalidate::is_safe(method);
+        folds.parts().any(|folds| {
+            let hosts = if folds.has(Shape::CAPITALS) { &self.lowered } else { &self.decoded };
+            let reading = Reading::of(target.path(), folds);
+            let found = hosts.find(host, method, reading, folds.has(Shape::SLASH_AT_END));
+            found.is_some_and(|other| guard.lacks(self.guards[other], writes))
+        })
+    }
+}
+
+/// What readers of such a path may fold. Whatever makes slashes, or takes away what stands between them, may leave some
+/// side by side or at the end.
+fn foldable(shape: Shape) -> Shape {
+    let mut folds = shape;
+    if shape.has_any(Shape::SLASH.with(Shape::BACKSLASH).with(Shape::PARAMETERS)) {
+        folds = folds.with(Shape::EMPTY);
+    }
+    if folds.has(Shape::EMPTY) {
+        folds = folds.with(Shape::SLASH_AT_END);
+    }
+    folds.without(Shape::ENCODED)
 }

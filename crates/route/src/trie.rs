@@ -4,10 +4,48 @@
 //! length times the patterns that fit so far. It allocates nothing. Literals are found by binary search rather than by
 //! hash: nothing to flood, and steps have few of them.
 
-use http::Method;
-use plan::Segment;
+use std::cmp::Ordering;
 
-/// What a path leads to. `T` is an index into the routes.
+use http::Method;
+
+/// A path, or what is left of it: as it is (`&str`), or as some servers [read](crate::reading) it.
+pub(crate) trait Path: Copy {
+    type Segment: Segment;
+
+    /// The first segment, and what follows its slash.
+    fn split(self) -> (Self::Segment, Option<Self>);
+}
+
+/// A segment of a [`Path`].
+pub(crate) trait Segment: Copy {
+    fn is_empty(self) -> bool;
+
+    /// How a literal compares with it.
+    fn order(self, literal: &[u8]) -> Ordering;
+}
+
+impl<'p> Path for &'p str {
+    type Segment = &'p str;
+
+    fn split(self) -> (&'p str, Option<&'p str>) {
+        match self.split_once('/') {
+            Some((segment, behind)) => (segment, Some(behind)),
+            None => (self, None),
+        }
+    }
+}
+
+impl Segment for &str {
+    fn is_empty(self) -> bool {
+        str::is_empty(self)
+    }
+
+    fn order(self, literal: &[u8]) -> Ordering {
+        literal.cmp(self.as_bytes())
+    }
+}
+
+/// What a path leads to: an index into the routes.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
     root: Step,
@@ -17,7 +55,7 @@ pub(crate) struct Trie {
 #[derive(Debug, Default)]
 struct Step {
     /// Steps for one exact segment, sorted by it.
-    literals: Vec<(Box<str>, Step)>,
+    literals: Vec<(Box<[u8]>, Step)>,
     /// The step for any one segment that is not empty.
     one: Option<Box<Step>>,
     /// Routes whose pattern ends here.
@@ -34,34 +72,40 @@ struct Methods {
 }
 
 impl Trie {
-    /// Adds a route. Of two with the same pattern the first stays.
-    pub(crate) fn add(&mut self, path: &[Segment], method: Option<Method>, route: usize) {
+    /// Adds a route, its literals as `literal` writes them. Of two with the same pattern the first stays.
+    pub(crate) fn add(
+        &mut self,
+        path: &[plan::Segment],
+        method: Option<Method>,
+        route: usize,
+        literal: impl Fn(&str) -> Box<[u8]>,
+    ) {
         let mut step = &mut self.root;
         for segment in path {
             step = match segment {
-                Segment::Rest => return step.rest.add(method, route),
-                Segment::One(_) => step.one.get_or_insert_default(),
-                Segment::Literal(literal) => step.literal(literal),
+                plan::Segment::Rest => return step.rest.add(method, route),
+                plan::Segment::One(_) => step.one.get_or_insert_default(),
+                plan::Segment::Literal(written) => step.literal(literal(written)),
             };
         }
         step.end.add(method, route);
     }
 
-    /// The most specific route for a path: at the first segment where two patterns differ, a literal goes before a
-    /// placeholder, and both go before `**`; of equal paths a named method goes before any.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Option<usize> {
-        // `*` of `OPTIONS *` has no segments: only `/**` takes it.
-        self.root.find(method, path.strip_prefix('/'))
+    /// The most specific route for a path, without its first slash: at the first segment where two patterns differ, a
+    /// literal goes before a placeholder, and both go before `**`; of equal paths a named method goes before any. `None`:
+    /// `*` of `OPTIONS *` has no segments, only `/**` takes it. `loosely`: a slash at the end of a pattern does not count.
+    pub(crate) fn find<P: Path>(&self, method: &Method, path: Option<P>, loosely: bool) -> Option<usize> {
+        self.root.find(method, path, loosely)
     }
 }
 
 impl Step {
     /// The step for an exact segment, made when it is not there.
-    fn literal(&mut self, literal: &str) -> &mut Step {
-        let index = match self.literals.binary_search_by(|(known, _)| known.as_ref().cmp(literal)) {
+    fn literal(&mut self, literal: Box<[u8]>) -> &mut Step {
+        let index = match self.literals.binary_search_by(|(known, _)| known.cmp(&literal)) {
             Ok(index) => index,
             Err(index) => {
-                self.literals.insert(index, (literal.into(), Step::default()));
+                self.literals.insert(index, (literal, Step::default()));
                 index
             }
         };
@@ -69,19 +113,21 @@ impl Step {
     }
 
     /// Goes down the path; `None` is its end. As deep as the longest pattern at most.
-    fn find(&self, method: &Method, path: Option<&str>) -> Option<usize> {
+    fn find<P: Path>(&self, method: &Method, path: Option<P>, loosely: bool) -> Option<usize> {
         let Some(path) = path else {
-            return self.end.find(method).or_else(|| self.rest.find(method));
+            let with_slash = || self.literals.first().filter(|(known, _)| loosely && known.is_empty());
+            return self
+                .end
+                .find(method)
+                .or_else(|| with_slash()?.1.end.find(method))
+                .or_else(|| self.rest.find(method));
         };
-        let (segment, behind) = match path.split_once('/') {
-            Some((segment, behind)) => (segment, Some(behind)),
-            None => (path, None),
-        };
+        let (segment, behind) = path.split();
         let literal = || {
-            let index = self.literals.binary_search_by(|(known, _)| known.as_ref().cmp(segment)).ok()?;
-            self.literals[index].1.find(method, behind)
+            let index = self.literals.binary_search_by(|(known, _)| segment.order(known)).ok()?;
+            self.literals[index].1.find(method, behind, loosely)
         };
-        let one = || self.one.as_ref().filter(|_| !segment.is_empty())?.find(method, behind);
+        let one = || self.one.as_ref().filter(|_| !segment.is_empty())?.find(method, behind, loosely);
         literal().or_else(one).or_else(|| self.rest.find(method))
     }
 }

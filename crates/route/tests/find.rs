@@ -2,30 +2,34 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
 
-use http::{HeaderMap, Method};
-use message::{Fields, RequestView, Scheme};
-use plan::{Pattern, Segment};
+use http::Method;
+use plan::{Guard, Pattern, Segment};
 use proptest::prelude::*;
-use route::{Router, refuses};
+use route::{NoRoute, Router};
+use rules::path::Target;
 
 fn router(patterns: &[&str]) -> Router<String> {
     Router::new(patterns.iter().map(|text| {
         let pattern: Pattern = text.parse().unwrap_or_else(|reason| panic!("{text}: {reason}"));
-        (pattern, (*text).to_owned())
+        (pattern, Guard::default(), (*text).to_owned())
     }))
+}
+
+fn ask<'r, T>(router: &'r Router<T>, method: &Method, authority: &str, target: &str) -> Option<&'r T> {
+    let fields = http::HeaderMap::new();
+    let view = message::RequestView {
+        method,
+        scheme: message::Scheme::Http,
+        authority,
+        target,
+        fields: message::Fields::Map(&fields),
+    };
+    router.find(method, view.host(), &Target::read(target)?).ok()
 }
 
 fn find<'r>(router: &'r Router<String>, method: &str, authority: &str, target: &str) -> Option<&'r str> {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let fields = HeaderMap::new();
-    let request = RequestView {
-        method: &method,
-        scheme: Scheme::Http,
-        authority,
-        target,
-        fields: Fields::Map(&fields),
-    };
-    router.find(&request).map(String::as_str)
+    ask(router, &method, authority, target).map(String::as_str)
 }
 
 /// Asks the router for each `METHOD authority target` and compares with the pattern, or `-` for none.
@@ -63,7 +67,7 @@ fn paths() {
             ("GET h //", "/**"),
             ("GET h //a", "/**"),
             ("GET h /A", "/**"),
-            ("GET h /%61", "/**"),
+            ("GET h /%61", "/a"),
             ("OPTIONS h *", "/**"),
         ],
     );
@@ -146,18 +150,10 @@ fn misleading_paths_are_never_matched() {
 
 #[test]
 fn of_equal_patterns_the_first_stays() {
-    let routes = [("/{a}", 1), ("/{b}", 2)].map(|(text, route)| (text.parse::<Pattern>().unwrap(), route));
+    let routes = [("/{a}", 1), ("/{b}", 2)]
+        .map(|(text, route)| (text.parse::<Pattern>().unwrap(), Guard::default(), route));
     let router = Router::new(routes);
-    let fields = HeaderMap::new();
-    let method = Method::GET;
-    let request = RequestView {
-        method: &method,
-        scheme: Scheme::Http,
-        authority: "h",
-        target: "/x",
-        fields: Fields::Map(&fields),
-    };
-    assert_eq!(router.find(&request), Some(&1));
+    assert_eq!(ask(&router, &Method::GET, "h", "/x"), Some(&1));
 }
 
 /// How well a pattern fits, by the rules as the documentation words them; `None`: not at all. The greatest wins.
@@ -218,17 +214,10 @@ proptest! {
         requests in prop::collection::vec(("GET|HEAD|POST|PUT", "b|a\\.b|c\\.b|c\\.a\\.b|ab|c", "(/(a|b|c|)){1,4}|\\*"), 1..24),
     ) {
         let patterns: Vec<Pattern> = texts.iter().filter_map(|text| text.parse().ok()).collect();
-        let router = Router::new(patterns.iter().cloned().enumerate().map(|(index, pattern)| (pattern, index)));
-        let fields = HeaderMap::new();
+        let routes = patterns.iter().cloned().enumerate().map(|(index, pattern)| (pattern, Guard::default(), index));
+        let router = Router::new(routes);
         for (method, host, target) in &requests {
             let method = Method::from_bytes(method.as_bytes()).unwrap();
-            let request = RequestView {
-                method: &method,
-                scheme: Scheme::Http,
-                authority: host,
-                target,
-                fields: Fields::Map(&fields),
-            };
             let best = patterns
                 .iter()
                 .enumerate()
@@ -237,7 +226,7 @@ proptest! {
                 .max_by(|(one, first), (other, second)| one.cmp(other).then(second.cmp(first)))
                 .map(|(_, index)| index);
             prop_assert_eq!(
-                router.find(&request).map(|index| &patterns[*index].text),
+                ask(&router, &method, host, target).map(|index| &patterns[*index].text),
                 best.map(|index| &patterns[index].text),
                 "{} {} {}", method, host, target
             );
@@ -256,22 +245,15 @@ proptest! {
                     Segment::One(_) | Segment::Rest => "/x".to_owned(),
                 })
                 .collect();
-            prop_assert!(!refuses(&example), "{}", example);
+            prop_assert!(Target::read(&example).is_some(), "{}", example);
         }
     }
 
     #[test]
     fn never_panics(texts in prop::collection::vec(PATTERN, 0..8), authority in "\\PC{0,20}", target in "\\PC{0,40}") {
-        let router = Router::new(texts.iter().filter_map(|text| text.parse::<Pattern>().ok()).map(|p| (p, ())));
-        let fields = HeaderMap::new();
-        let request = RequestView {
-            method: &Method::GET,
-            scheme: Scheme::Http,
-            authority: &authority,
-            target: &target,
-            fields: Fields::Map(&fields),
-        };
-        let _ = router.find(&request);
+        let patterns = texts.iter().filter_map(|text| text.parse::<Pattern>().ok());
+        let router = Router::new(patterns.map(|pattern| (pattern, Guard::default(), ())));
+        let _ = ask(&router, &Method::GET, &authority, &target);
     }
 }
 
@@ -292,4 +274,126 @@ fn no_catastrophic_backtracking() {
         assert_eq!(find(&router, "GET", "h", &long), None);
     }
     assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+/// A router of a file's routes, each with its `match`.
+fn guarded(routes: &str) -> Router<String> {
+    let text = format!(
+        "sources: {{ api: http://127.0.0.1:1 }}\n\
+         policies:\n  members: {{ signed: {{ keys: {{ main: AAECAwQFBgcICQoLDA0ODw== }} }} }}\n  \
+         mine: {{ cache: {{ per: \"${{header('X-User')}}\" }} }}\n  live: {{ cache: {{ ttl: 5s }} }}\n\
+         routes:\n{}",
+        routes
+            .lines()
+            .map(|line| format!("  - {{ {}, proxy: api }}\n", line.trim()))
+            .collect::<Vec<_>>()
+            .concat()
+    );
+    let plan = plan::compile(&text, "test.yaml").unwrap_or_else(|faults| panic!("{faults}"));
+    let guards = Guard::of(&plan.routes);
+    Router::new(plan.routes.iter().zip(guards).map(|(route, guard)| {
+        let pattern = route.pattern.clone();
+        let text = pattern.text.clone();
+        (pattern, guard, text)
+    }))
+}
+
+fn asked<'r>(router: &'r Router<String>, method: &str, target: &str) -> Result<&'r str, NoRoute> {
+    let target = Target::read(target).expect("not refused before it has a route");
+    router.find(&Method::from_bytes(method.as_bytes()).unwrap(), "h", &target).map(String::as_str)
+}
+
+#[test]
+fn no_spelling_gets_round_a_route() {
+    let router = guarded("match: /members/**, use: members\nmatch: /me, use: members\nmatch: /**");
+    for path in
+        ["/members", "/members/a", "/%6dembers/a", "/members/a;x", "/members//a", "/members/A%2Fb", "/%6d%65"]
+    {
+        let expected = if path.contains("embers") { "/members/**" } else { "/me" };
+        assert_eq!(asked(&router, "GET", path), Ok(expected), "{path}");
+    }
+    for path in [
+        "//members/a",
+        "///members",
+        "/members%2fa",
+        "/members%2Fa%2Fb",
+        "/members%5ca",
+        "/members%c0%afa",
+        "/members;x/a",
+        "/members;x",
+        "/members%3bx/a",
+        "/;x/members/a",
+        "/MEMBERS/a",
+        "/Members",
+        "/%4dembers/a",
+        "//MEMBERS;x%2Fa",
+        "/%2fmembers/a",
+        "/%6dembers/%",
+        "/me/",
+        "/Me//",
+        "/me;a=b",
+        "/me%2F",
+    ] {
+        assert_eq!(asked(&router, "GET", path), Err(NoRoute::Ambiguous), "{path}");
+        assert_eq!(asked(&router, "GETX", path), Err(NoRoute::Ambiguous), "{path}");
+    }
+    for path in [
+        "/files/a%2Fb",
+        "/files/A;b/",
+        "//files",
+        "/a%2Fmembers",
+        "/me/x",
+        "/membersx",
+        "/x/me/",
+        "/",
+        "//",
+        "*",
+    ] {
+        assert_eq!(asked(&router, "GET", path), Ok("/**"), "{path}");
+    }
+}
+
+#[test]
+fn what_is_written_in_capitals_or_with_a_slash_is_protected_as_well() {
+    let router = guarded(
+        "match: /API/**, use: members\nmatch: /shop/, use: members\nmatch: /a!b, use: members\nmatch: /**",
+    );
+    for path in ["/api/x", "/Api", "/shop", "/SHOP/", "/a%21b"] {
+        assert_eq!(asked(&router, "GET", path), Err(NoRoute::Ambiguous), "{path}");
+    }
+    for (path, route) in [("/API/x", "/API/**"), ("/shop/", "/shop/"), ("/a!b", "/a!b"), ("/apis", "/**")] {
+        assert_eq!(asked(&router, "GET", path), Ok(route), "{path}");
+    }
+}
+
+#[test]
+fn only_what_a_request_would_get_round_counts() {
+    // Where nothing is stored, nobody else gets it.
+    let router = guarded("match: GET /products/**, use: live\nmatch: /**");
+    assert_eq!(asked(&router, "GET", "/Products/7"), Ok("/**"));
+    // What is stored for everybody here is one user's there.
+    let router = guarded("match: /me/**, use: mine\nmatch: /**, use: live");
+    assert_eq!(asked(&router, "GET", "/Me/x"), Err(NoRoute::Ambiguous));
+    // A route inside another: its resources are not those of a segment with a slash in it.
+    let router = guarded("match: \"/users/{id}\", use: live\nmatch: \"/users/{id}/secret\"");
+    assert_eq!(asked(&router, "GET", "/users/1%2Fsecret"), Err(NoRoute::Ambiguous));
+    assert_eq!(asked(&router, "GET", "/users/1%2F2"), Ok("/users/{id}"));
+    // A write that would leave something behind; a read leaves nothing.
+    let router = guarded("match: \"/items/{id}\", invalidate: { prefix: /lists/ }\nmatch: /**");
+    assert_eq!(asked(&router, "PUT", "/Items/7"), Err(NoRoute::Ambiguous));
+    assert_eq!(asked(&router, "GET", "/Items/7"), Ok("/**"));
+    // All alike: nothing is looked at twice.
+    let router = guarded("match: /a/**, use: members\nmatch: /**, use: members");
+    assert_eq!(asked(&router, "GET", "/A//x%2F"), Ok("/**"));
+}
+
+/// Whatever is in a path, looking at it in all ways takes no longer than a request may.
+#[test]
+fn a_path_of_many_readings_is_bounded() {
+    let router = guarded("match: \"/{a}/{b}/{c}/members\", use: members\nmatch: /**");
+    let start = std::time::Instant::now();
+    for _ in 0..100 {
+        let _ = asked(&router, "GET", &format!("/{}", "A%2F%5C;x//%c0%af".repeat(500)));
+    }
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
 }

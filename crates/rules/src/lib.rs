@@ -10,6 +10,7 @@
 //! What a policy adds to them is decided here too: modes, lifetimes by status, what of a request counts.
 
 mod age;
+pub mod alike;
 mod cache_control;
 pub mod cache_status;
 pub mod client_lifetime;
@@ -28,6 +29,7 @@ mod lifetime_from;
 mod list;
 pub mod no_vary_search;
 pub mod not_stored;
+pub mod path;
 mod permission;
 pub mod policy;
 mod quality;

@@ -25,6 +25,8 @@ pub enum NotStored {
     Private,
     /// `Vary: *`, or a `Vary` that cannot be read.
     VaryStar,
+    /// §4.1: a field that `Vary` names came in another spelling, which servers may or may not take for it.
+    VarySpelling,
     /// The request carries `Authorization` and the answer does not allow sharing.
     Authorization,
     /// The request carries `Cookie` and the answer does not say that it is for everybody.
@@ -39,7 +41,7 @@ pub enum NotStored {
 
 impl NotStored {
     /// Every reason, for metrics that count by reason.
-    pub const ALL: [NotStored; 16] = [
+    pub const ALL: [NotStored; 17] = [
         NotStored::Method,
         NotStored::Interim,
         NotStored::NotModified,
@@ -51,6 +53,7 @@ impl NotStored {
         NotStored::NoStore,
         NotStored::Private,
         NotStored::VaryStar,
+        NotStored::VarySpelling,
         NotStored::Authorization,
         NotStored::Cookie,
         NotStored::SetCookie,
@@ -72,6 +75,7 @@ impl NotStored {
             NotStored::NoStore => "no-store",
             NotStored::Private => "private",
             NotStored::VaryStar => "vary-star",
+            NotStored::VarySpelling => "vary-spelling",
             NotStored::Authorization => "authorization",
             NotStored::Cookie => "cookie",
             NotStored::SetCookie => "set-cookie",
@@ -99,6 +103,10 @@ impl NotStored {
             NotStored::Private => "the answer says private (RFC 9111 §5.2.2.7)",
             NotStored::VaryStar => {
                 "Vary is * or cannot be read, so no request is known to match (RFC 9111 §4.1)"
+            }
+            NotStored::VarySpelling => {
+                "the request has a field like one that Vary names, in a spelling that some servers take for it and others \
+                 do not (`X_Tenant` for `X-Tenant`)"
             }
             NotStored::Authorization => {
                 "the request carries Authorization and the answer says neither public, s-maxage nor \

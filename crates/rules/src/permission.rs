@@ -7,7 +7,7 @@ use http::header::SET_COOKIE;
 
 use crate::endless::is_endless;
 use crate::{
-    Exchange, Mode, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, freshness, status,
+    Exchange, Mode, NotStored, Policy, RequestDirectives, ResponseDirectives, Vary, alike, freshness, status,
 };
 
 /// The first reason against it, in the order of [`NotStored`].
@@ -53,10 +53,13 @@ fn check_forbidden(
     if !policy.forces(exchange) {
         check_stated(exchange, directives)?;
     }
-    if Vary::of(exchange.response) == Vary::Star {
-        return Err(NotStored::VaryStar);
+    match Vary::of(exchange.response) {
+        Vary::Star => Err(NotStored::VaryStar),
+        Vary::Names(names) if names.iter().any(|name| alike::has_other_field(exchange.request, name)) => {
+            Err(NotStored::VarySpelling)
+        }
+        Vary::None | Vary::Names(_) => Ok(()),
     }
-    Ok(())
 }
 
 /// What the answer itself forbids.

@@ -7,7 +7,7 @@ use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, COOKIE, ORIGIN, R
 use http::{HeaderMap, HeaderName};
 use message::Fields;
 
-use crate::list;
+use crate::{alike, list};
 
 /// What `Vary` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,10 +90,14 @@ pub fn selecting(names: &[HeaderName], fields: Fields<'_>) -> Vec<u8> {
     out
 }
 
-/// Whether [`selecting`] would give `stored` for these fields. Allocates nothing: it runs on every hit that varies.
+/// Whether [`selecting`] would give `stored` for these fields; never where one of them is spelled in a way that only some
+/// servers read. Allocates nothing: it runs on every hit that varies.
 pub fn matches(names: &[HeaderName], stored: &[u8], fields: Fields<'_>) -> bool {
     let mut rest = stored;
     for name in names {
+        if alike::has_other_field(fields, name) {
+            return false;
+        }
         let Some((length, after)) = rest.split_first_chunk() else { return false };
         let length = u32::from_le_bytes(*length);
         if length == ABSENT {
@@ -233,6 +237,19 @@ mod tests {
             assert!(matches(&selected, &stored, one), "{one:?}");
             assert_eq!(matches(&selected, &stored, other), equal, "{one:?} {other:?}");
             assert_eq!(stored == selecting(&selected, other), equal, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_only_some_servers_read_matches_nothing() {
+        let selected = names(&["x-tenant"]);
+        let (none, one) = (fields(&[]), fields(&[("x-tenant", "a")]));
+        for lines in [&[("x_tenant", "b")][..], &[("x-tenant", "a"), ("x_tenant", "b")]] {
+            let other = fields(lines);
+            for before in [&none, &one] {
+                let stored = selecting(&selected, Fields::Map(before));
+                assert!(!matches(&selected, &stored, Fields::Map(&other)), "{lines:?}");
+            }
         }
     }
 

@@ -15,6 +15,8 @@ use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Request, Scheme};
 use plan::{CachePolicy, Plan};
+use route::NoRoute;
+use rules::path::Target;
 use serde::Serialize;
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -26,6 +28,7 @@ pub use stored::Stored;
 
 use crate::configuration::StartError;
 use crate::end::End;
+use crate::handler::{AMBIGUOUS, MISLEADING};
 use crate::identity::Identity;
 use crate::running::{Destination, Local, Running};
 
@@ -108,17 +111,26 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     if ["CONNECT", "PURGE", "TRACE"].contains(&request.method.as_str()) {
         return explanation.concluding("refused with 405: CONNECT, PURGE and TRACE are not served");
     }
-    if route::refuses(request.path()) {
-        return explanation
-            .concluding("refused with 400: the path has dot segments, a backslash or control bytes");
-    }
-    let Some(destination) = local.running.router.find(&request.view()) else {
-        return explanation.concluding("404: no route matches this method, host and path");
+    let sent = request.target.clone();
+    let Some(target) = Target::read(&sent) else {
+        return explanation.concluding(&format!("refused with 400: {MISLEADING}"));
     };
+    let destination = match local.running.router.find(&request.method, request.view().host(), &target) {
+        Ok(destination) => destination,
+        Err(NoRoute::Unknown) => {
+            return explanation.concluding("404: no route matches this method, host and path");
+        }
+        Err(NoRoute::Ambiguous) => {
+            return explanation.concluding(&format!("refused with 400: {AMBIGUOUS}"));
+        }
+    };
+    if let Some(text) = target.into_changed() {
+        request.target = text.into();
+    }
     let end = &local.ends[destination.source];
     explanation.destination(destination, end, &local.running.plan);
     if let Some(gate) = &destination.gate {
-        match gate.admit(&request.view(), Clock::date()).map(Box::from) {
+        match gate.admit(&request.view(), &sent, Clock::date()).map(Box::from) {
             Ok(target) => {
                 request.target = target;
                 gate.strip_cookie(&mut request.fields);

@@ -12,7 +12,9 @@ use listener::Handler;
 use message::{Client, Clock, Error, Kind, Request, RequestView, Response, Result};
 use plan::StatusForm;
 use redis_link::Link;
+use route::NoRoute;
 use rules::CacheStatus;
+use rules::path::Target;
 use source::ReadScratch;
 use telemetry::{Exchange, Recorder};
 
@@ -52,15 +54,17 @@ pub(crate) struct Walked {
 }
 
 impl Handler for Core {
-    fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
+    fn answer_fresh(&self, sent: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
         let local = self.local.borrow();
-        let destination = local.running.router.find(request)?;
+        let target = Target::read(sent.target)?;
+        let request = &RequestView { target: target.as_str(), ..*sent };
+        let destination = local.running.router.find(request.method, request.host(), &target).ok()?;
         let Some(policy) = &destination.cache else {
-            return self.answer_read(&local, destination, request, client, out);
+            return self.answer_read(&local, destination, request, sent.target, client, out);
         };
         let started = Instant::now();
         let now = Clock::at(started);
-        let admitted = admitted(destination, request)?;
+        let admitted = admitted(destination, request, sent.target)?;
         let look = destination.look(&admitted, policy);
         let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
         let entry = &fresh.entry;
@@ -85,14 +89,14 @@ impl Handler for Core {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
         observed::count_content(&mut request, &self.recorder);
         let local = Rc::clone(&self.local.borrow());
-        let walked = match find(&local, &request) {
-            Ok(destination) => {
+        let walked = match find(&local, &mut request) {
+            Ok((destination, sent)) => {
                 observed.route = Some(Arc::clone(&destination.route));
                 if destination.cache.is_some() {
                     let id = self.identity.of_request(request.view().fields);
                     observed.remember(&request, id, self.number, &self.recent);
                 }
-                match admit(destination, &mut request) {
+                match admit(destination, &mut request, sent.as_deref()) {
                     Ok(()) => self.walk(request, observed.started(), destination, &local).await,
                     Err(error) => Walked::failed(error),
                 }
@@ -131,35 +135,50 @@ impl Handler for Core {
     }
 }
 
-/// The route of a request, or why it has none.
-fn find<'a>(local: &'a Local, request: &Request) -> Result<&'a Destination> {
+/// The route of a request, or why it has none. From here on its target has the one form that counts; where it came in
+/// another, that is given back.
+fn find<'a>(local: &'a Local, request: &mut Request) -> Result<(&'a Destination, Option<Box<str>>)> {
     if request.method.as_str() == "PURGE" {
         // Caches behind us may obey it; whoever may purge does so on their admin ports.
         return Err(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
     }
-    local.running.router.find(&request.view()).ok_or_else(|| {
-        if route::refuses(request.path()) {
-            let detail = "the path has dot segments, a backslash or control bytes; send it in its plain form";
-            Error::new(Kind::MalformedRequest, detail)
-        } else {
-            Error::new(Kind::NoRoute, "no route matches this method, host and path")
-        }
-    })
+    let target = Target::read(&request.target).ok_or_else(|| {
+        Error::new(Kind::MalformedRequest, format!("{MISLEADING}; send it in its plain form"))
+    })?;
+    let destination =
+        local.running.router.find(&request.method, request.view().host(), &target).map_err(|no_route| {
+            match no_route {
+                NoRoute::Unknown => Error::new(Kind::NoRoute, "no route matches this method, host and path"),
+                NoRoute::Ambiguous => {
+                    Error::new(Kind::MalformedRequest, format!("{AMBIGUOUS}; send it in its plain form"))
+                }
+            }
+        })?;
+    let sent = target.into_changed().map(|text| std::mem::replace(&mut request.target, text.into()));
+    Ok((destination, sent))
 }
 
+/// Why a path is refused whatever the routes are.
+pub(crate) const MISLEADING: &str = "the path has dot segments, a backslash or control bytes";
+/// Why a path is refused because of the routes.
+pub(crate) const AMBIGUOUS: &str =
+    "some servers read this path as another one, whose route is protected otherwise";
+
 /// The request behind the gate. Whom that refuses, the longer way tells so.
-fn admitted<'r>(destination: &Destination, request: &RequestView<'r>) -> Option<RequestView<'r>> {
+fn admitted<'r>(destination: &Destination, request: &RequestView<'r>, sent: &str) -> Option<RequestView<'r>> {
     let target = match &destination.gate {
-        Some(gate) => gate.admit(request, Clock::date()).ok()?,
+        Some(gate) => gate.admit(request, sent, Clock::date()).ok()?,
         None => request.target,
     };
     Some(RequestView { target, ..*request })
 }
 
-/// Takes the signature off, which is nobody's business behind the gate.
-fn admit(destination: &Destination, request: &mut Request) -> Result<()> {
+/// Takes the signature off, which is nobody's business behind the gate. `sent`: the target as it came, where it has
+/// another form now.
+fn admit(destination: &Destination, request: &mut Request, sent: Option<&str>) -> Result<()> {
     let Some(gate) = &destination.gate else { return Ok(()) };
-    let target: Box<str> = gate.admit(&request.view(), Clock::date())?.into();
+    let view = request.view();
+    let target: Box<str> = gate.admit(&view, sent.unwrap_or(view.target), Clock::date())?.into();
     request.target = target;
     gate.strip_cookie(&mut request.fields);
     Ok(())
@@ -178,13 +197,14 @@ impl Core {
         local: &Local,
         destination: &Destination,
         request: &RequestView<'_>,
+        sent: &str,
         client: &Client,
         out: &mut Vec<u8>,
     ) -> Option<Bytes> {
         let read = local.ends[destination.source].read()?;
         let started = Instant::now();
         let now = Clock::at(started);
-        let admitted = admitted(destination, request)?;
+        let admitted = admitted(destination, request, sent)?;
         let fresh = read.fresh(&admitted, now, &mut self.read_scratch.borrow_mut())?;
         fresh.write_head(now, out);
         out.extend_from_slice(b"date: ");
@@ -231,10 +251,10 @@ impl Core {
     }
 
     /// A request of our own: it needs no signature.
-    pub(crate) async fn walk_ours(&self, request: Request, started: Instant) -> Walked {
+    pub(crate) async fn walk_ours(&self, mut request: Request, started: Instant) -> Walked {
         let local = Rc::clone(&self.local.borrow());
-        match find(&local, &request) {
-            Ok(destination) => self.walk(request, started, destination, &local).await,
+        match find(&local, &mut request) {
+            Ok((destination, _)) => self.walk(request, started, destination, &local).await,
             Err(error) => Walked::failed(error),
         }
     }

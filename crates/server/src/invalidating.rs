@@ -6,6 +6,7 @@ use http::{HeaderMap, Method};
 use message::{Clock, Fields, Request, RequestView, Response, Scheme};
 use plan::InvalidateTarget;
 use rules::CacheStatus;
+use rules::path::{Target, normalized};
 use telemetry::Recorder;
 
 use crate::running::{Destination, Running};
@@ -33,7 +34,15 @@ impl Invalidating {
             | InvalidateTarget::Tag(template)) = &rule.target;
             let mut text = Vec::new();
             // Where a value is missing, nothing is known to be out of date.
-            if !template.write(&context, &mut text) {
+            let is_path =
+                !matches!(rule.target, InvalidateTarget::Tag(_)) && template.text().starts_with('/');
+            // A value that is a part of a path stays one, encoded as requests have it; a whole path comes as it is.
+            let is_written = if is_path {
+                template.write_target(&context, &mut text).is_ok()
+            } else {
+                template.write(&context, &mut text)
+            };
+            if !is_written {
                 return None;
             }
             let text = String::from_utf8(text).ok()?;
@@ -75,21 +84,22 @@ fn url(text: String, request: &Request, running: &Running, store: &Store) -> Opt
         return None;
     }
     if !text.contains('?') {
-        return Some(Scope::Path { authority, path: text.into() });
+        return Some(Scope::Path { authority, path: normalized(&text).into() });
     }
     let target = keyed_target(running, store, request.scheme, &authority, &text);
     Some(Scope::Target { authority, target })
 }
 
 fn prefix(text: String, authority: &str) -> Option<Scope> {
-    text.starts_with('/').then(|| Scope::Prefix { authority: Some(authority.into()), path: text.into() })
+    text.starts_with('/')
+        .then(|| Scope::Prefix { authority: Some(authority.into()), path: normalized(&text).into() })
 }
 
 fn tag(text: String) -> Option<Scope> {
     ((1..=rules::tags::LONGEST).contains(&text.len())).then(|| Scope::Tag(text.into()))
 }
 
-/// What of a URL's query counts for the route that would answer a GET of it.
+/// What of a URL counts for the route that would answer a GET of it.
 pub(crate) fn keyed_target(
     running: &Running,
     store: &Store,
@@ -103,7 +113,9 @@ pub(crate) fn keyed_target(
 }
 
 fn keyed(running: &Running, store: &Store, request: &RequestView<'_>) -> Box<str> {
-    let destination = running.router.find(request);
+    let Some(target) = Target::read(request.target) else { return request.target.into() };
+    let request = &RequestView { target: target.as_str(), ..*request };
+    let destination = running.router.find(request.method, request.host(), &target).ok();
     match destination.and_then(|destination| Some((destination, destination.cache.as_deref()?))) {
         Some((destination, policy)) => store.keyed_target(&destination.look(request, policy)),
         None => request.target.into(),

@@ -96,10 +96,12 @@ impl Running {
         let modules = each(&plan.modules, old, |plan| wasm::Module::new(plan).map_err(StartError::Module))?;
         let mut own = Vec::new();
         let mut readings = HashMap::new();
+        let guards = plan::Guard::of(&plan.routes);
         let destinations: Vec<_> = plan
             .routes
             .iter()
-            .map(|route| {
+            .zip(guards)
+            .map(|(route, guard)| {
                 let names = names(&route.pattern);
                 let (source, source_name) = match &route.end {
                     RouteEnd::Proxy(source) => (*source, plan.sources[*source].name.clone()),
@@ -134,7 +136,7 @@ impl Running {
                     invalidate: route.invalidate.clone(),
                     names,
                 };
-                (route.pattern.clone(), destination)
+                (route.pattern.clone(), guard, destination)
             })
             .collect();
         let router = Router::new(destinations);
@@ -325,8 +327,8 @@ impl Local {
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderMap, Method};
-    use message::{Fields, Scheme};
+    use http::Method;
+    use rules::path::Target;
 
     use super::*;
 
@@ -356,17 +358,9 @@ routes:
     #[test]
     fn what_routes_make_of_one_path_is_told_apart_where_hosts_do_not_count() {
         let running = running(TWO_ROUTES, None);
-        let [one, other] = ["a.example", "b.example"].map(|authority| {
-            let fields = HeaderMap::new();
-            let request = RequestView {
-                method: &Method::GET,
-                scheme: Scheme::Http,
-                authority,
-                target: "/x",
-                fields: Fields::Map(&fields),
-            };
-            &running.router.find(&request).unwrap().source_name
-        });
+        let target = Target::read("/x").unwrap();
+        let [one, other] = ["a.example", "b.example"]
+            .map(|host| &running.router.find(&Method::GET, host, &target).unwrap().source_name);
         assert_ne!(one, other);
     }
 }

@@ -71,6 +71,10 @@ fn because(fwd: Fwd, detail: Option<&'static str>) -> &'static str {
             "sent past the cache: with `mode: force`, a request with `Authorization` is somebody's who is logged in. Write \
              `skip_for` to say otherwise"
         }
+        (Fwd::Bypass, Some("spelling")) => {
+            "sent past the cache: a field or cookie that the policy goes by came in a spelling that some servers take for \
+             it and others do not (`X_Tenant` for `X-Tenant`), or a cookie twice"
+        }
         (Fwd::Bypass, Some("content")) => {
             "sent past the cache: a GET with content, which is no part of the key (RFC 9110 §9.3.1)"
         }

@@ -7,7 +7,10 @@ use super::support::{GET, of_source, tell};
 #[test]
 fn keys_are_read_where_they_lie() {
     let cluster = RedisCluster::start(3);
-    let source = format!("{{ redis: [\"{}\"], topology: cluster, timeout: 1s }}", cluster.nodes()[0].url());
+    let source = format!(
+        "{{ redis: [\"{}\"], topology: cluster, public: true, timeout: 1s }}",
+        cluster.nodes()[0].url()
+    );
     let many = r#"match: GET /many, read: { redis: "MGET ${query.all('key')}" }"#;
     let fleetfoot = Fleetfoot::start(&of_source(&source, &[GET, many]));
     for key in ["a", "b", "c", "d"] {

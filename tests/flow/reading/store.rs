@@ -25,7 +25,7 @@ fn started(values: &str, routes: &[&str]) -> (tempfile::TempDir, Fleetfoot) {
 }
 
 fn config(file: &Path, routes: &[&str]) -> String {
-    of_source(&format!("{{ store: \"{}\" }}", file.display()), routes)
+    of_source(&format!("{{ store: \"{}\", public: true }}", file.display()), routes)
 }
 
 const GET: &str = r#"match: "GET /get/{key}", read: { redis: "GET ${path.key}", as: text }"#;

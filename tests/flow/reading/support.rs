@@ -9,7 +9,7 @@ use testkit::{Fleetfoot, Metrics, RedisServer};
 pub(crate) fn config(redis: &RedisServer, source: &str, routes: &[&str]) -> String {
     // Longer than what a busy machine may take, where no story is about that.
     let timeout = if source.contains("timeout:") { "" } else { "timeout: 1s, " };
-    let source = format!("{{ redis: \"{}\", {timeout}{source} }}", redis.url());
+    let source = format!("{{ redis: \"{}\", public: true, {timeout}{source} }}", redis.url());
     of_source(&source, routes)
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn of_source(source: &str, routes: &[&str]) -> String {
     )
 }
 
-/// A route that gives what stands under a key of its own.
+/// A route that gives what stands under any key.
 pub(crate) const GET: &str = r#"match: "GET /get/{key}", read: { redis: "GET ${path.key}", as: text }"#;
 
 /// A Redis and a fleetfoot that reads it.

@@ -218,7 +218,7 @@ fn where_sentinels_say_who_is_the_master_the_new_one_tells() {
     let sentinels: Vec<_> =
         sentinel.sentinels().iter().map(|server| format!("\"{}\"", server.url())).collect();
     let source = format!(
-        "{{ redis: [{}], topology: sentinel, master: {}, mode: tracked, silence: 500ms }}",
+        "{{ redis: [{}], topology: sentinel, master: {}, mode: tracked, silence: 500ms, public: true }}",
         sentinels.join(", "),
         sentinel.name()
     );

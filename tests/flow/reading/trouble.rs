@@ -114,8 +114,10 @@ fn trouble_in_the_middle_of_load_fails_no_read() {
     let line = SlowLink::to(redis.port());
     let writer = Writer::start(begun, vec![redis.address()]);
     for (mode, is_tracked) in [("mode: central", false), ("mode: tracked, silence: 500ms", true)] {
-        let source =
-            format!("{{ redis: \"redis://{}\", timeout: 100ms, max_stale: 30s, {mode} }}", line.address());
+        let source = format!(
+            "{{ redis: \"redis://{}\", public: true, timeout: 100ms, max_stale: 30s, {mode} }}",
+            line.address()
+        );
         let mut fleetfoot = Fleetfoot::start(&of_source(&source, &[ROUTE]));
         for (what, trouble) in TROUBLES.into_iter().chain(MORE) {
             if is_tracked {
@@ -141,7 +143,7 @@ fn a_failover_in_the_middle_of_load_fails_no_read() {
     let servers = sentinel.servers().iter().map(RedisServer::address).collect();
     let writer = Writer::start(begun, servers);
     let source = format!(
-        "{{ redis: \"{}\", topology: sentinel, master: {}, timeout: 100ms, max_stale: 30s, mode: tracked, silence: 500ms }}",
+        "{{ redis: \"{}\", topology: sentinel, master: {}, timeout: 100ms, max_stale: 30s, mode: tracked, silence: 500ms, public: true }}",
         sentinel.sentinels()[0].url(),
         sentinel.name()
     );

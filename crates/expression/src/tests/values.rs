@@ -283,17 +283,20 @@ fn a_value_becomes_a_parameter_of_its_kind() {
 
 #[test]
 fn words_of_a_command_are_as_many_as_a_value_has() {
-    let written = |text: &str| {
+    let written_in = |text: &str, may_be_many| {
         let known = known();
         let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true };
-        let argument = Argument::parse_in(text, &names).unwrap();
+        let argument = Argument::parse_in(text, &names, may_be_many).unwrap();
         let mut out = Arguments::default();
         let there = with(TARGET, &values(), |context| argument.write(context, &mut out));
         there.then(|| out.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>())
     };
+    let written = |text: &str| written_in(text, false);
     let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     assert_eq!(written("${user.tags}"), words(&["x", "y"]));
     assert_eq!(written("k:${user.tags}"), words(&["k:x,y"]));
+    assert_eq!(written_in("k:${user.tags}:v", true), words(&["k:x:v", "k:y:v"]));
+    assert_eq!(written_in("k:${user.price}", true), words(&["k:1.50"]));
     assert_eq!(written("${users.map(u, u.id)}"), words(&["1", "2"]));
     // The same number is the same key, alone or within a text.
     assert_eq!(written("${user.price}"), words(&["1.50"]));
@@ -315,12 +318,9 @@ fn a_value_in_a_url_stays_what_it_is() {
         ("a%2fb", "a%252fb"),
         ("%2e%2e", "%252e%252e"),
         ("a&b=c+d", "a%26b%3Dc%2Bd"),
-        ("a\r\nHost: b", "a%0D%0AHost%3A%20b"),
-        ("../b", "..%2Fb"),
-        ("..;", "..%3B"),
+        ("a Host: b", "a%20Host%3A%20b"),
         ("...", "..."),
         ("é", "%C3%A9"),
-        ("\u{0}", "%00"),
         ("-._~", "-._~"),
     ] {
         assert_eq!(encoded(value), Ok(format!("/u/{expected}/x?q={expected}")), "{value:?}");
@@ -353,6 +353,12 @@ fn no_value_climbs() {
     assert_eq!(target("/u/%2e${text}/x", &with_text("."), TARGET), segment("`text`"));
     assert_eq!(target("/u/${text}${text}", &with_text("."), TARGET), segment("`text`"));
     assert_eq!(target("/u/.${text}", &with_text(".."), TARGET), Ok("/u/...".to_owned()));
+    // Behind whatever some server takes for a slash; and what no path has.
+    for value in ["../admin", "a/..", "..\\admin", "a\\.", "./", "..;x", "a\0", "a\r\nb", "%2e%2e"] {
+        let expected = if value.contains('%') { Ok("/u/%252e%252e".to_owned()) } else { segment("`text`") };
+        assert_eq!(target("/u/${text}", &with_text(value), TARGET), expected, "{value:?}");
+    }
+    assert_eq!(target("/u/${text}", &with_text("a/b"), TARGET), Ok("/u/a%2Fb".to_owned()));
     // Of a request, it is named so; worked out, it has no name.
     assert_eq!(target("/u/${path.id}", &[], "/u/%2e%2e"), segment("the segment `id`"));
     assert_eq!(target("/u/${query.id}", &[], "/u/7?id=.."), segment("the parameter `id`"));
@@ -481,11 +487,13 @@ proptest! {
             let (path, query) = written.split_once('?').unwrap();
             let segments: Vec<_> = path.split('/').collect();
             prop_assert_eq!(segments.len(), 5);
-            prop_assert!(segments[1..].iter().all(|segment| !matches!(*segment, "" | "." | "..")));
+            prop_assert!(segments[1..].iter().all(|segment| !segment.is_empty()));
+            prop_assert!(rules::path::Target::read(&written).is_some_and(|target| target.into_changed().is_none()));
             let names: Vec<_> = query.split('&').map(|pair| pair.split('=').collect::<Vec<_>>()).collect();
             prop_assert!(matches!(names.as_slice(), [one, two] if one[0] == "d" && two[0] == "e" && one.len() == 2 && two.len() == 2));
         } else {
-            prop_assert!(["", ".", ".."].contains(&one.as_str()));
+            let misleads = |text: &str| rules::path::misleads_decoded(text.as_bytes());
+            prop_assert!(one.is_empty() || misleads(&one) || misleads(&format!("b{two}")), "{one:?} {two:?}");
         }
     }
 

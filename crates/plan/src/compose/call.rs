@@ -30,8 +30,11 @@ pub(super) fn call(
         Asked::Http(source) => http(node, source, section, scope, report).map(StepCall::Http),
         Asked::Read(from) => {
             let text = scope.written(node, report)?;
-            let (command, arguments) =
-                command(&text, &scope.names()).map_err(|reason| report.because(node, reason)).ok()?;
+            let read = command(&text, &scope.names()).and_then(|(command, arguments)| {
+                known.keys(from).check(command, &arguments, &|place| scope.is_sent(place))?;
+                Ok((command, arguments))
+            });
+            let (command, arguments) = read.map_err(|reason| report.because(node, reason)).ok()?;
             let mut form = ReadForm::Json;
             section.set("as", &mut form, report, |node, report| {
                 value::choice(node, &[("json", ReadForm::Json), ("text", ReadForm::Text)], report)
@@ -164,10 +167,11 @@ fn request(text: &str) -> Result<(Method, &str), Reason> {
         ));
     }
     let path = target.split('?').next().unwrap_or(target);
-    if path.split('/').any(|segment| matches!(segment, "." | "..")) {
+    let is_written_out = |segment: &&str| !segment.contains("${");
+    if path.split('/').filter(is_written_out).any(|segment| rules::path::misleads(segment.as_bytes())) {
         return Err(Reason::new(
             format!("{} climbs", quoted(text)),
-            "write the path that is meant, without `.` and `..`",
+            "write the path that is meant, without `.` and `..`, also encoded",
         ));
     }
     Ok((method, target))

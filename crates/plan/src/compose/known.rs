@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use expression::{Expression, Named, Names, Output, Template};
 
 use crate::fault::{Report, quoted};
+use crate::meant::BODY;
 use crate::tree::Node;
 use crate::value;
 
@@ -14,6 +15,8 @@ use crate::value;
 pub(super) struct Scope<'s> {
     segments: Option<&'s [&'s str]>,
     values: Vec<Named>,
+    /// Places of those that come with the request: its content, and items of lists that are its own.
+    sent: Vec<usize>,
     /// What `{each}` stands for.
     each: Option<String>,
 }
@@ -30,7 +33,7 @@ const EACH: &str = "{each}";
 impl<'s> Scope<'s> {
     /// Where nothing is known but the request and its content.
     pub(super) fn outermost(segments: Option<&'s [&'s str]>) -> Self {
-        Scope { segments, values: vec![Named::any(CONTENT)], each: None }
+        Scope { segments, values: vec![Named::any(CONTENT)], sent: vec![BODY], each: None }
     }
 
     /// How many values there are: the place of the next.
@@ -43,6 +46,20 @@ impl<'s> Scope<'s> {
         let mut scope = self.clone();
         scope.add(named);
         scope
+    }
+
+    /// The same with the item of a list behind the others.
+    pub(super) fn with_item(&self, list: Option<&Output>) -> Self {
+        let mut scope = self.with(Named::any(ITEM));
+        if list.is_some_and(|list| list.reads_sent(&|place| self.is_sent(place))) {
+            scope.sent.push(self.len());
+        }
+        scope
+    }
+
+    /// Whether the value at a place came with the request.
+    pub(super) fn is_sent(&self, place: usize) -> bool {
+        self.sent.contains(&place)
     }
 
     /// Adds a value behind the others.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use expression::{Content, Named, nearest};
+use expression::{Content, nearest};
 
 use super::call;
 use super::content::content;
 use super::graph::graph;
-use super::known::{ITEM, Scope};
+use super::known::Scope;
 use crate::fault::{Report, quoted};
 use crate::meant::{CachePolicy, Graph, OnError, Otherwise, Over, Step, StepCall, Task, Wrapping};
 use crate::routes::{Known, policies};
@@ -43,7 +43,7 @@ pub(super) fn step(
         }
     }
     // The item has a place behind everything else.
-    let inside = if is_list { &scope.with(Named::any(ITEM)) } else { scope };
+    let inside = if is_list { &scope.with_item(over.as_ref().map(|over| &over.list)) } else { scope };
     let task = match (asked.as_slice(), section.get("compose")) {
         ([source], None) => call::call(*source, &section, inside, known, report).map(Task::Call),
         ([], Some(node)) => graph(node, section.get("respond"), inside, known, report)

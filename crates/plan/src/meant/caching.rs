@@ -41,6 +41,60 @@ pub struct CachePolicy {
     pub shared: bool,
     /// Whether simultaneous misses of one key share one fetch.
     pub coalesce: bool,
+    /// What of all this is looked up by name in a request.
+    pub counted: Counted,
+}
+
+/// Names in a request by which a policy finds its answer, or that make the answer another one: a request that has one of
+/// them in a spelling which only some servers read must get neither past the policy nor into what others share.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    fields: Vec<HeaderName>,
+    /// Bit `n`: a name of `n` bytes is among them, so that most fields of a request need no comparison.
+    lengths: u64,
+    cookies: Vec<String>,
+}
+
+impl Counted {
+    /// Those of a policy. Names in `bypass` and `skip_for` themselves are not among them: there it is enough that
+    /// something alike is there.
+    pub fn of(policy: &CachePolicy) -> Self {
+        let key = &policy.key;
+        let mut fields = key.headers.clone();
+        if key.fold_encodings || policy.compress.is_some() {
+            fields.push(http::header::ACCEPT_ENCODING);
+        }
+        if key.fold_languages.is_some() {
+            fields.push(http::header::ACCEPT_LANGUAGE);
+        }
+        let mut cookies = Vec::new();
+        for template in key.by.iter().chain(&policy.per) {
+            fields.extend(template.fields());
+            cookies.extend(template.cookies().map(str::to_owned));
+        }
+        for condition in policy.bypass.all().iter().chain(policy.skip_for.all()) {
+            if let Condition::Holds(expression) = condition {
+                fields.extend(expression.fields());
+                cookies.extend(expression.cookies().map(str::to_owned));
+            }
+        }
+        let lengths = fields.iter().fold(0, |lengths, name| lengths | 1 << name.as_str().len().min(63));
+        Counted { fields, lengths, cookies }
+    }
+
+    /// Whether a field of this name is none of them and may be taken for one. Most names cost one shift.
+    pub fn is_taken_for_one(&self, field: &[u8]) -> bool {
+        self.lengths >> field.len().min(63) & 1 == 1
+            && self.fields.iter().any(|name| {
+                let name = name.as_str();
+                rules::alike::field(field, name) && !field.eq_ignore_ascii_case(name.as_bytes())
+            })
+    }
+
+    /// Cookies, by name.
+    pub fn cookies(&self) -> &[String] {
+        &self.cookies
+    }
 }
 
 impl Default for CachePolicy {
@@ -62,6 +116,7 @@ impl Default for CachePolicy {
             max_variants: 16,
             shared: false,
             coalesce: true,
+            counted: Counted::default(),
         }
     }
 }
@@ -168,11 +223,11 @@ impl Conditions {
         self.any.is_empty()
     }
 
-    /// Whether a field of this name is among them. Most names cost one shift.
+    /// Whether a field of this name is among them, or may be taken for one that is. Most names cost one shift.
     pub fn names(&self, field: &[u8]) -> bool {
         self.lengths >> field.len().min(63) & 1 == 1
             && self.any.iter().any(|condition| {
-                matches!(condition, Condition::Header(name) if field.eq_ignore_ascii_case(name.as_str().as_bytes()))
+                matches!(condition, Condition::Header(name) if rules::alike::field(field, name.as_str()))
             })
     }
 

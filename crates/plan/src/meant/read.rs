@@ -72,6 +72,8 @@ pub struct StoreSource {
     pub name: String,
     /// A JSON object: keys and values.
     pub file: PathBuf,
+    /// Whether requests may name any key.
+    pub public: bool,
 }
 
 /// What a command takes.
@@ -133,7 +135,7 @@ impl ReadCommand {
         const MANY: usize = 1000;
         let (least, most, example) = match self {
             ReadCommand::Get => (1, 1, "GET user:${path.id}"),
-            ReadCommand::Mget => (1, MANY, "MGET ${query.all('key')}"),
+            ReadCommand::Mget => (1, MANY, "MGET user:${query.all('id')}"),
             ReadCommand::Hget => (2, 2, "HGET user:${path.id} name"),
             ReadCommand::Hmget => (2, MANY, "HMGET user:${path.id} name email"),
             ReadCommand::Hgetall => (1, 1, "HGETALL user:${path.id}"),
@@ -150,6 +152,11 @@ impl ReadCommand {
             ReadCommand::Scard => (1, 1, "SCARD admins"),
         };
         Taken { least, most, example }
+    }
+
+    /// How many of so many arguments are keys: the first ones.
+    pub fn keys(self, arguments: usize) -> usize {
+        if self == ReadCommand::Mget { arguments } else { arguments.min(1) }
     }
 
     /// Whether its reply is one value at most.

@@ -32,6 +32,8 @@ pub struct RedisSource {
     pub memory: u64,
     /// How old a value may be that is given because Redis is gone. Zero: none is.
     pub max_stale: Duration,
+    /// Whether requests may name any key.
+    pub public: bool,
     /// As a tier of the cache.
     pub tier: RedisTier,
 }

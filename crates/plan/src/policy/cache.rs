@@ -6,7 +6,7 @@ use rules::Mode;
 
 use super::{compress, condition, field, key, negative};
 use crate::fault::{Reason, Report, quoted};
-use crate::meant::{BodyKeys, CachePolicy, Condition, StatusForm};
+use crate::meant::{BodyKeys, CachePolicy, Condition, Counted, StatusForm};
 use crate::section::Section;
 use crate::tree::{Node, Shape};
 use crate::{schema, template, unit, value};
@@ -65,6 +65,7 @@ pub(super) fn cache(name: &str, node: Node<'_>, report: &mut Report) -> Option<C
     section.set("coalesce", &mut policy.coalesce, report, value::switch);
     contradictions(&section, &policy, report);
     hints(&section, &policy, report);
+    policy.counted = Counted::of(&policy);
     Some(policy)
 }
 

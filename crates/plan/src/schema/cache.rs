@@ -138,7 +138,8 @@ pub(crate) static CACHE: Section = Section {
              the source, all others share the cache. It works as `bypass` does and is told apart in `Cache-Status` \
              (`detail=skip-for`); with `mode: force` it decides who is logged in, so that other cookies (consent, \
              analytics) no longer keep answers from being served. Write every way of being logged in: what is not named is \
-             taken for anonymous. Varnish: `if (req.http.Cookie ~ \"session\") { return (pass); }`; nginx: \
+             taken for anonymous. What some servers take for the name counts as it (`X_Token` for `X-Token`, `session =x`, \
+             `SESSION=x`). Varnish: `if (req.http.Cookie ~ \"session\") { return (pass); }`; nginx: \
              `proxy_cache_bypass $cookie_session` with `proxy_no_cache`.",
             "skip_for: [{ cookie: session }, { header: Authorization }]",
         ),

@@ -5,7 +5,7 @@ use super::{SECRET_FORM, Section, word};
 pub(crate) static STEP: Section = Section {
     path: "routes[].compose.<step>",
     meaning: "One step: the name of a source and what it is asked. HTTP: `[METHOD ]/path`, what expressions give is \
-              percent-encoded and stays in its segment (empty, `.` and `..` are 400); nothing of the client's request goes \
+              percent-encoded and stays in its segment (empty, and what leads out of it, are 400); nothing of the client's request goes \
               along by itself. Redis and stores: a command that reads. Databases: a statement with a `?` for each of `args`; \
               a list fills `IN (?)`. Modules: a function, `args` is its input. Or `compose`, with steps of its own. Steps \
               start together; one whose expressions name another waits for it, and nothing else orders them.",

@@ -42,7 +42,8 @@ pub(crate) static KEY: Section = Section {
         word("headers", "field name or list", None, "Request fields that count.").told(
             "Each value of the field gets answers of its own. Use it for fields with few values that the origin answers to \
              without saying so in `Vary`; where it does say so, nothing is needed here. Every value a client can make up \
-             is an entry: do not name `User-Agent`. Cookies and credentials are refused here, they have `cookies` and \
+             is an entry: do not name `User-Agent`. A request with a field that only some servers take for it (`X_Tenant` for \
+             `X-Tenant`) goes past the cache. Cookies and credentials are refused here, they have `cookies` and \
              `per`. Cloud CDN: `includeHttpHeaders`.",
             "key: { headers: [X-Tenant] }",
         ),

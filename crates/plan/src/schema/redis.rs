@@ -71,6 +71,12 @@ pub(crate) static SOURCE_REDIS: Section = Section {
              does not make reads faster while Redis is there.",
             "max_stale: 30s",
         ),
+        word("public", "`true` or `false`", Some("false"), "Whether requests may name any key of it.").told(
+            "A `read` writes out what its keys begin with (`GET user:${path.id}`), so that requests name users and not \
+             whatever else is there. Say `true` only where everything in this database is for everybody: then a key may be \
+             what the request says and nothing else, `MGET ${query.all('key')}`.",
+            "public: true",
+        ),
         word("tier", "section", None, "For policies with `tier`: what instances keep there together."),
     ],
     later: &["pool", "use", "retry"],
@@ -122,12 +128,20 @@ pub(crate) static SOURCE_STORE: Section = Section {
     meaning: "Keys and values of a JSON file, for `read` on one machine, without a server. Short form of a value: text. \
               Objects are hashes (or, with numbers, sorted sets), lists are lists.",
     example: "tokens: { store: ./tokens.json }",
-    words: &[word(
-        "store",
-        "path",
-        None,
-        "The file, an object of keys and values: `{ \"token:1\": \"ann\" }`. Read again when it changes; a file that is no \
-         longer right changes nothing. At most 64 MiB. Must be there.",
-    )],
+    words: &[
+        word(
+            "store",
+            "path",
+            None,
+            "The file, an object of keys and values: `{ \"token:1\": \"ann\" }`. Read again when it changes; a file that is no \
+             longer right changes nothing. At most 64 MiB. Must be there.",
+        ),
+        word(
+            "public",
+            "`true` or `false`",
+            Some("false"),
+            "Whether requests may name any key of it, as for a Redis.",
+        ),
+    ],
     later: &[],
 };

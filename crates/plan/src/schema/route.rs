@@ -10,7 +10,17 @@ pub(crate) static ROUTE: Section = Section {
               a match with braces needs quotes.",
     example: "- { match: GET /games/**, proxy: api, use: live }",
     words: &[
-        word("match", "pattern", None, "Which requests. Must be there."),
+        word("match", "pattern", None, "Which requests. Must be there.").told(
+            "A path is compared, keyed, purged and sent on in one form: octets that need no encoding are decoded \
+             (`/products/%37` is `/products/7`), nothing else is touched. Paths with dot segments, a backslash or control \
+             characters are 400. Servers differ in what they make of some others: they merge slashes, take `%2F` and `%5C` \
+             for a slash, drop `;parameters`, ignore letter case or a slash at the end. Such a path goes through as it is, \
+             unless one of these readings belongs to a route whose protection it would get round: a signature that it \
+             lacks, another way of storing what is stored here, an `invalidate` that a write would leave out; then it is \
+             400. For suffixes that your framework cuts off (`.json`), write a route. A route that asks for a signature \
+             names no method, since requests with the others must not get round it; `check` says where they do.",
+            "match: GET *.example.com/users/{id}/orders\nproxy: api",
+        ),
         word("proxy", "name of a source", None, "Where they go. This, `read` or `compose` must be there."),
         word("read", "section", None, "What answers them: one command of a Redis or a store.").told(
             "`${…}` in it are bound: whatever a request holds, it stays one value of the command. The answer has an `ETag` \
@@ -76,8 +86,9 @@ pub(crate) static READ: Section = Section {
     meaning: "An answer from one read: the name of a source and its command, one of `GET`, `MGET`, `HGET`, `HMGET`, `HGETALL`, \
               `EXISTS`, `LRANGE`, `LINDEX`, `LLEN`, `ZRANGE`, `ZREVRANGE`, `ZSCORE`, `ZCARD`, `SMEMBERS`, `SISMEMBER` and \
               `SCARD`. Words are parted by spaces; quotes keep them together. `${query.all('id')}` is each value of a \
-              repeated parameter, for `MGET` and `HMGET`. `EXISTS` and `SISMEMBER` check: 200 with `no-cache`, or `missing`.",
-    example: "read: { redis: \"MGET ${query.all('key')}\", as: json }",
+              repeated parameter, for `MGET` and `HMGET`, and what stands around it stands around each. A key begins with \
+              something that is written out, unless the source is `public`. `EXISTS` and `SISMEMBER` check: 200 with `no-cache`, or `missing`.",
+    example: "read: { redis: \"MGET user:${query.all('id')}\", as: json }",
     words: &[
         word(
             "as",

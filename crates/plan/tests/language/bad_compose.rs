@@ -483,7 +483,7 @@ fn steps_ask_one_source_in_its_own_words() {
         ),
         (
             "compose: { a: { api: GET /../x } }",
-            "5:26 routes[0].compose.a.api | `GET /../x` climbs | write the path that is meant, without `.` and `..`",
+            "5:26 routes[0].compose.a.api | `GET /../x` climbs | write the path that is meant, without `.` and `..`, also encoded",
         ),
     ]);
 }

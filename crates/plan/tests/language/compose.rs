@@ -191,7 +191,7 @@ fn every_kind_of_source_is_asked_in_its_own_words() {
       books: { db: \"SELECT id, title FROM books WHERE id IN (?)\", args: \"${body.ids}\", batch: true }
       written: { db: INSERT INTO b VALUES (?), args: [\"${body}\"] }
       cached: { redis: \"GET key:${path.id}\", as: text }
-      several: { redis: \"MGET ${body.ids} fixed\" }
+      several: { redis: \"MGET b:${body.ids} fixed\" }
       work: { math: execute, args: { n: \"${body.n}\", all: [\"${rows}\", null] } }",
     ));
     let graph = &compose.graph;

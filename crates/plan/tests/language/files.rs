@@ -53,7 +53,7 @@ policies:
       key: { query: { except: [utm_*] }, cookies: [], by: \"${header('X-Plan')}\", languages: [en] }, body_keys: { methods: POST }, compress: { types: text/* } }
 routes:
   - { match: \"GET *.example.com/users/{id}/**\", proxy: api, use: [live] }
-  - { match: \"GET /t/{id}\", read: { redis: \"MGET a:${path.id} ${query.all('x')}\", as: text, missing: 204 } }
+  - { match: \"GET /t/{id}\", read: { redis: \"MGET a:${path.id} b:${query.all('x')}\", as: text, missing: 204 } }
   - { match: \"PUT /{id}\", proxy: api, use: all, invalidate: [{ url: \"/x/${path.id}\" }, { tag: a, soft: true }] }
 ";
 

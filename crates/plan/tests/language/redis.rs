@@ -8,7 +8,7 @@ use plan::{Plan, ReadCommand, ReadForm, ReadFrom, ReadMode, RedisServer, RouteEn
 
 use crate::bad::{bad, one};
 
-const ROUTE: &str = "routes: [{ match: \"GET /t/{key}\", read: { redis: \"GET ${path.key}\" } }]\n";
+const ROUTE: &str = "routes: [{ match: \"GET /t/{key}\", read: { redis: \"GET t:${path.key}\" } }]\n";
 
 fn good(text: &str) -> Plan {
     compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"))
@@ -43,7 +43,7 @@ fn a_url_is_a_redis_with_every_default() {
     let RouteEnd::Read(read) = &plan.routes[0].end else { panic!("{:?}", plan.routes[0]) };
     assert_eq!((read.from, read.command, read.form), (ReadFrom::Redis(0), ReadCommand::Get, ReadForm::Json));
     assert_eq!(read.missing, StatusCode::NOT_FOUND);
-    assert_eq!(read.arguments[0].text(), "${path.key}");
+    assert_eq!(read.arguments[0].text(), "t:${path.key}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ policies:
   own: { cache: { ttl: 1s } }
 routes:
   - { match: GET /a, read: { tokens: "EXISTS t:${query.t}" }, use: public }
-  - { match: GET /b, read: { cluster: "MGET ${query.all('k')}", as: text, type: text/csv, missing: 204 } }
+  - { match: GET /b, read: { cluster: "MGET k:${query.all('k')}", as: text, type: text/csv, missing: 204 } }
 "#;
     fs::write(&file, text).unwrap();
     let plan = load(&file).unwrap_or_else(|faults| panic!("{faults}"));
@@ -186,7 +186,7 @@ fn a_read_names_a_source_and_a_command_that_reads() {
         ("{ rediss: GET x }", "there is nothing to read from that is called `rediss` | write `redis`"),
         (
             "{ as: json }",
-            "it is not said what is read | write the name of a source and a command: `read: { redis: \"MGET ${query.all('key')}\", as: json }`",
+            "it is not said what is read | write the name of a source and a command: `read: { redis: \"MGET user:${query.all('id')}\", as: json }`",
         ),
         (
             "{ redis: MGET a b, as: raw }",
@@ -200,7 +200,7 @@ fn a_read_names_a_source_and_a_command_that_reads() {
         ("{ redis: GET x, form: json }", "unknown key `form` | known here: `as`, `type`, `missing`"),
         (
             "GET x",
-            "`read` must be a mapping, `key: value` | write it like `read: { redis: \"MGET ${query.all('key')}\", as: json }`",
+            "`read` must be a mapping, `key: value` | write it like `read: { redis: \"MGET user:${query.all('id')}\", as: json }`",
         ),
     ] {
         read_says(read, expected);

@@ -24,7 +24,10 @@ pub(crate) fn covers(encoded: &str, request: &RequestView<'_>) -> Result<bool, R
     if prefix.iter().any(|byte| matches!(byte, b'?' | b'#')) {
         return Err(Refusal::Malformed);
     }
-    Ok(path(prefix, request).is_some_and(|path| request.target.as_bytes().starts_with(path)))
+    let Some(path) = path(prefix, request) else { return Ok(false) };
+    // In the form that the request's path has.
+    let path = std::str::from_utf8(path).map_err(|_| Refusal::Malformed)?;
+    Ok(request.target.starts_with(&*rules::path::normalized(path)))
 }
 
 /// What a prefix of this scheme and host says of the path. `https://media.example.co` is not one of
@@ -73,7 +76,8 @@ mod tests {
             ("/videos/", "/videos-of-others", false),
             ("/videos/123", "/videos/123_chunk1", true),
             ("/videos/", "/Videos/1", false),
-            ("/videos/", "/%76ideos/1", false),
+            ("/%76ideos%7e/", "/videos~/1", true),
+            ("/caf%c3%a9/", "/caf%C3%A9/1", true),
             ("/videos/", "/?/videos/", false),
             ("/", "/", true),
             ("", "/anything", true),

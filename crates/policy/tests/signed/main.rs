@@ -55,7 +55,7 @@ pub(crate) fn ask_with(
     let (authority, target) = rest.split_at(rest.find('/').unwrap());
     let scheme = if scheme == "https" { Scheme::Https } else { Scheme::Http };
     let request = RequestView { method, scheme, authority, target, fields: Fields::Map(fields) };
-    let outcome: Result<&str> = gate.admit(&request, now);
+    let outcome: Result<&str> = gate.admit(&request, request.target, now);
     match outcome {
         Ok(admitted) => {
             assert!(target.starts_with(admitted), "{admitted} is not the beginning of {target}");

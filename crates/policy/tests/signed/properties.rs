@@ -85,6 +85,6 @@ proptest! {
             target: &target,
             fields: Fields::Wire(&fields),
         };
-        prop_assert!(gate().admit(&request, Timestamp::from_millis(now)).is_err());
+        prop_assert!(gate().admit(&request, request.target, Timestamp::from_millis(now)).is_err());
     }
 }

@@ -39,6 +39,7 @@ fn plan(topology: Topology) -> RedisSource {
         rest: Duration::from_secs(5),
         mode: ReadMode::Central,
         memory: 1 << 20,
+        public: false,
         max_stale: Duration::ZERO,
         tier: RedisTier {
             prefix: "fleetfoot:".to_owned(),

@@ -116,6 +116,10 @@ pub(super) fn bypass(why: &str) -> &'static str {
         "has-authorization" => {
             "with `mode: force`, `Authorization` is of somebody who is logged in: write `skip_for` to say otherwise"
         }
+        "spelling" => {
+            "a field or cookie that the policy goes by came in a spelling that some servers take for it and others do not, or \
+             a cookie twice"
+        }
         "condition" => "If-Match and If-Unmodified-Since are for the origin to decide (RFC 9110 §13.2.1)",
         "upgrade" => "the request asks for another protocol (RFC 9110 §7.8)",
         _ => "the request is one that a cache does not answer",

@@ -4,6 +4,7 @@
 use expression::{Arguments, Context};
 use message::{Error, Kind, RequestView, Result};
 use plan::ReadCommand;
+use rules::path::misleads_decoded;
 
 use super::range::Range;
 use super::reading::Reading;
@@ -38,6 +39,9 @@ pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut 
         if out.bytes() > MOST_BYTES {
             return Err(malformed(format!("more than {} KiB of values are asked for", MOST_BYTES / 1024)));
         }
+    }
+    if reading.keys(out).any(misleads_decoded) {
+        return Err(malformed("a key has a control character, or leads out of its place by `..`".to_owned()));
     }
     check(reading.plan.command, out)
 }
@@ -112,9 +116,13 @@ mod tests {
 
     #[test]
     fn a_value_stays_one_argument() {
-        let target = "/u/a%20b%0D%0AFLUSHALL%0D%0A%22*%22%00%FF";
+        let target = "/u/a%20b%22*%22%FF";
         let found = asked(ReadCommand::Get, &["user:${path.id}"], &Method::GET, target).unwrap();
-        assert_eq!(found, [b"user:a b\r\nFLUSHALL\r\n\"*\"\0\xff"]);
+        assert_eq!(found, [b"user:a b\"*\"\xff"]);
+        // Only keys are looked at as paths are.
+        let found =
+            asked(ReadCommand::Hget, &["user", "${query.f}"], &Method::GET, "/u/1?f=%00%0D%0A..").unwrap();
+        assert_eq!(found, [&b"user"[..], b"\0\r\n.."]);
     }
 
     #[test]
@@ -138,6 +146,14 @@ mod tests {
             malformed("the field `x-user` is missing")
         );
         assert_eq!(error(get, &["a"], &Method::POST, "/u/1").0, Kind::ReadOnly);
+        for id in ["..%2Fadmin", "a%00", "a%0D%0ADEL", "x/./y", "..%5Cb", "/.."] {
+            let found = error(get, &["user:/${query.id}"], &Method::GET, &format!("/u/1?id={id}"));
+            assert_eq!(
+                found,
+                malformed("a key has a control character, or leads out of its place by `..`"),
+                "{id}"
+            );
+        }
         let many = format!("/u/1?{}", "id=1&".repeat(1001));
         assert_eq!(
             error(mget, &["${query.all('id')}"], &Method::GET, &many),

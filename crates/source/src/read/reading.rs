@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expression::{Argument, Arguments};
 use http::{HeaderValue, StatusCode};
-use plan::{Read, ReadCommand, ReadForm, ReadFrom};
+use plan::{Read, ReadForm, ReadFrom};
 
 /// See the module. Shared by all cores.
 pub struct Reading {
@@ -54,8 +54,7 @@ impl Reading {
 
     /// The arguments that are keys.
     pub(crate) fn keys<'a>(&self, arguments: &'a Arguments) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let most = if self.plan.command == ReadCommand::Mget { usize::MAX } else { 1 };
-        arguments.iter().take(most)
+        arguments.iter().take(self.plan.command.keys(arguments.len()))
     }
 
     /// What answers are called.
