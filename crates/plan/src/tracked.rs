@@ -68,7 +68,7 @@ fn beginnings(read: &Read) -> Vec<String> {
 mod tests {
     fn faults(track: &str, routes: &str) -> Vec<String> {
         let text = format!(
-            "sources: {{ r: {{ redis: redis://127.0.0.1, mode: tracked, track: {track} }} }}\nroutes:\n{routes}"
+            "sources: {{ r: {{ redis: redis://127.0.0.1, mode: tracked, public: true, track: {track} }} }}\nroutes:\n{routes}"
         );
         let Err(faults) = crate::compile(&text, "f.yaml") else { return Vec::new() };
         faults.iter().map(|fault| format!("{}: {}", fault.path, fault.cause)).collect()
