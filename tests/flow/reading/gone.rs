@@ -126,7 +126,7 @@ fn nobody_is_refused_while_a_tracked_redis_comes_back_nor_afterwards() {
     let line = testkit::SlowLink::to(redis.port());
     tell(&redis, &["SET", "a", "one"]);
     let source = format!(
-        "{{ redis: \"redis://{}\", mode: tracked, timeout: 200ms, max_stale: 1m, rest: 30s }}",
+        "{{ redis: \"redis://{}\", public: true, mode: tracked, timeout: 200ms, max_stale: 1m, rest: 30s }}",
         line.address()
     );
     let mut fleetfoot = testkit::Fleetfoot::start(&super::support::of_source(&source, &[GET]));
