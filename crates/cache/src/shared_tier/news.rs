@@ -91,6 +91,9 @@ impl News {
         // What came while we were away, before anything is used.
         let dial = self.dial(&mut line).await?;
         while self.read(&mut line, Some(dial)).await? == BATCH {}
+        // Nobody misses whom nobody knows: known first, then part of it. Where Redis does not take that, `telling` says so.
+        let known = self.telling.introduce(&self.tier, &self.link);
+        drop(tokio::time::timeout(BLOCK, known).await);
         self.tier.set_hears(true);
         self.telling.tell_again(&self.tier);
         tracing::info!("purges of other instances are heard");

@@ -91,6 +91,14 @@ impl Telling {
         self.added.notify_one();
     }
 
+    /// A heartbeat at once, where nothing is to be told nor heard back, so that the others know of this instance before it
+    /// uses what they share.
+    pub(crate) async fn introduce(&self, tier: &SharedTier, link: &Link) {
+        if self.queue.borrow().messages.is_empty() {
+            drop(send(tier, link, &self.letter(true)).await);
+        }
+    }
+
     /// Tells whatever is added, until it leaves.
     pub(crate) async fn tell_on(self: Rc<Self>, tier: Arc<SharedTier>, link: Link) {
         let every = interval(tier.plan().unheard);
