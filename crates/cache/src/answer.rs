@@ -304,11 +304,14 @@ impl<C: Call> Caching<'_, C> {
         drafting: &Drafting<'_>,
         asker: Asker,
     ) {
-        // Another version has nothing to put in its place. It was asked for because what is stored is stale, as it stays
-        // (§4.3.5), for whoever may have it when the origin fails.
-        if exchange.status != entry.status()
-            || !rules::update::head_agrees(&entry.fields(), exchange.response)
-        {
+        if exchange.status != entry.status() {
+            return;
+        }
+        if !rules::update::head_agrees(&entry.fields(), exchange.response) {
+            // What somebody logged in is shown need not be another version for all.
+            if !asker.has_credentials {
+                self.outdate(key, entry, exchange.received_at);
+            }
             return;
         }
         match renew(entry, exchange, drafting).shared {
@@ -319,6 +322,15 @@ impl<C: Call> Caching<'_, C> {
             Some(_) => self.forget(key, entry),
             None if asker.speaks_for_all() => self.forget(key, entry),
             None => {}
+        }
+    }
+
+    /// Another version has nothing to put in its place: what is stored is stale from now on (§4.3.5), and may still be
+    /// had where the origin fails. It is gone from Redis, from where it would come back fresh.
+    fn outdate(&self, key: &KeyView<'_>, entry: &Arc<Entry>, at: Timestamp) {
+        self.store.outdate(key, entry, at, self.policy.max_variants);
+        if let Some(sharing) = self.sharing() {
+            sharing.alone(&key.to_key()).remove(Some(entry));
         }
     }
 

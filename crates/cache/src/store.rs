@@ -238,6 +238,14 @@ impl Store {
         }
     }
 
+    /// Makes an entry stale, on disk too: the origin is known to have another version.
+    pub(crate) fn outdate(&self, key: &KeyView<'_>, entry: &Arc<Entry>, at: Timestamp, most_variants: usize) {
+        let stale = Arc::new(entry.softened(at));
+        stale.set_compared(entry.compared());
+        self.keep_on_disk(key, &stale, Some(entry));
+        self.memory.replace(key, entry, stale, most_variants);
+    }
+
     /// Removes an entry from every tier, if it is still there.
     pub(crate) fn remove_entry(&self, key: &KeyView<'_>, entry: &Arc<Entry>) {
         self.memory.remove_entry(key, entry);
