@@ -104,7 +104,7 @@ mod disk {
     //! What outlives the process.
     mod bounds;
     mod failing;
-    mod folder;
+    pub(crate) mod folder;
     mod kill;
     mod restart;
     mod tampering;
@@ -113,6 +113,7 @@ mod disk {
 mod shared {
     //! What instances share through a Redis.
     mod answers;
+    mod clocks;
     mod half_failures;
     pub(crate) mod instances;
     mod lost_purges;
@@ -128,7 +129,7 @@ mod coalescing;
 mod running {
     //! The program as a process.
     mod bad_input;
-    mod clock;
+    pub(crate) mod clock;
     mod drain;
     mod observed;
     mod open_files;
@@ -164,7 +165,7 @@ mod composing {
     mod saying_no;
     mod seed;
     mod standing_in;
-    mod support;
+    pub(crate) mod support;
     mod trouble;
     mod whose;
 }

@@ -290,7 +290,7 @@ impl<C: Call> Caching<'_, C> {
     /// What was learned from it is what the origin said; the client hears what a GET would have told.
     fn told_shortly(&self, mut answer: Answer) -> Answer {
         if let Ok(response) = &mut answer.outcome {
-            rules::date::append_missing(&mut response.fields, Clock::now());
+            rules::date::append_missing(&mut response.fields, Clock::date());
             self.cut_lifetime(&mut response.fields, None);
         }
         answer

@@ -48,7 +48,8 @@ impl DiskTier {
         let entries = disk.journal().take_entries();
         let life = entries.iter().rev().find_map(|entry| read_life(entry)).unwrap_or(0);
         let notes = entries.iter().filter(|entry| read_life(entry).is_none());
-        let notes: Option<Vec<_>> = notes.map(|entry| read_note(entry, Clock::skew())).collect();
+        let notes: Option<Vec<_>> =
+            notes.map(|entry| read_note(entry, Clock::skew(), Clock::now())).collect();
         let mut retired = 0;
         if notes.is_none() {
             // Purges of another version, which nobody can read: what they were to forget must not come back.
@@ -77,7 +78,7 @@ impl DiskTier {
     pub(crate) async fn find(&self, key: &KeyView<'_>) -> Option<OnDisk> {
         let found = self.disk.find(&key.to_name())?;
         let record = self.disk.read(found).await?;
-        let mut draft = form::read(&record.head, Clock::skew())?;
+        let mut draft = form::read(&record.head, Clock::skew(), Clock::now())?;
         // Whatever the head says, purges after this one concern it.
         draft.since = draft.since.min(record.sequence);
         Some(OnDisk { draft, content: record.body })
@@ -279,14 +280,15 @@ fn push_mark(out: &mut Vec<u8>, mark: &Mark, skew: Skew) {
     }
 }
 
-fn read_note(entry: &[u8], skew: Skew) -> Option<Note> {
+/// None is from later than now, whatever the clock said that dated it: what was made stale must not be fresh until then.
+fn read_note(entry: &[u8], skew: Skew, now: Timestamp) -> Option<Note> {
     let ([VERSION, kind], rest) = entry.split_first_chunk::<2>()? else { return None };
     if *kind == 0 {
         return Some(Note::Retired(u64::from_le_bytes(rest.try_into().ok()?)));
     }
     let (numbers, rest) = rest.split_first_chunk::<32>()?;
     let number = |index: usize| u64::from_le_bytes(numbers.as_chunks::<8>().0[index]);
-    let moment = |date| skew.moment_of(Timestamp::from_millis(date));
+    let moment = |date| skew.moment_of(Timestamp::from_millis(date)).min(now);
     let mark = Mark { hard: number(0), soft: number(1), soft_at: moment(number(2)), at: moment(number(3)) };
     if let 7 | 8 = kind {
         let (length, rest) = rest.split_first_chunk()?;
@@ -314,10 +316,20 @@ fn read_note(entry: &[u8], skew: Skew) -> Option<Note> {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_secs(20);
+
+    #[test]
+    fn what_another_clock_made_stale_later_than_now_is_stale_now() {
+        let later = NOW + Duration::from_hours(1);
+        let mark = Mark { hard: 0, soft: 8, soft_at: later, at: later };
+        let read = read_note(&write_note(&Note::Everything(mark), Skew::NONE), Skew::NONE, NOW);
+        assert_eq!(read, Some(Note::Everything(Mark { soft_at: NOW, at: NOW, ..mark })));
+    }
+
     #[test]
     fn a_life_comes_back_as_it_was_and_is_no_note() {
         let written = write_life(7 << 40);
-        assert_eq!((read_life(&written), read_note(&written, Skew::NONE)), (Some(7 << 40), None));
+        assert_eq!((read_life(&written), read_note(&written, Skew::NONE, NOW)), (Some(7 << 40), None));
     }
 
     #[test]
@@ -337,8 +349,8 @@ mod tests {
             Note::Prefix(prefix(Some("a")), mark),
         ] {
             let written = write_note(&note, Skew::NONE);
-            assert_eq!(read_note(&written, Skew::NONE).as_ref(), Some(&note));
-            assert_eq!(read_note(&written[..9], Skew::NONE), None, "{note:?}");
+            assert_eq!(read_note(&written, Skew::NONE, NOW).as_ref(), Some(&note));
+            assert_eq!(read_note(&written[..9], Skew::NONE, NOW), None, "{note:?}");
             assert_eq!(read_life(&written), None, "{note:?}");
         }
     }

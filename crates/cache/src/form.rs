@@ -10,7 +10,7 @@
 use bytes::Bytes;
 use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
-use message::Skew;
+use message::{Skew, Timestamp};
 use rules::Terms;
 
 use crate::entry::{Draft, Entry, Variant};
@@ -42,14 +42,14 @@ pub(crate) fn write(entry: &Entry, skew: Skew) -> Bytes {
 }
 
 /// What [`write()`] wrote. `None` for anything else, an older version too.
-pub(crate) fn read(bytes: &[u8], skew: Skew) -> Option<Draft> {
+pub(crate) fn read(bytes: &[u8], skew: Skew, now: Timestamp) -> Option<Draft> {
     let mut rest = bytes;
     let [version, flags] = *take(&mut rest)?;
     if version != VERSION || flags & !(HAS_VARIANT | ENCODABLE) != 0 {
         return None;
     }
     let status = StatusCode::from_u16(u16::from_le_bytes(*take(&mut rest)?)).ok()?;
-    let terms = Terms::from_bytes(take(&mut rest)?, skew);
+    let terms = Terms::from_bytes(take(&mut rest)?, skew, now);
     let since = u64::from_le_bytes(*take(&mut rest)?);
     let fields: HeaderMap = stored_head::fields(pull(&mut rest)?);
     let tags = Tags::new(std::str::from_utf8(pull(&mut rest)?).ok()?.into());
@@ -112,7 +112,10 @@ mod tests {
     #[test]
     fn an_answer_comes_back_as_it_was() {
         let before = entry();
-        let after = Entry::new(read(&write(&before, Skew::NONE), Skew::NONE).unwrap(), before.body().clone());
+        let after = Entry::new(
+            read(&write(&before, Skew::NONE), Skew::NONE, before.terms().received_at()).unwrap(),
+            before.body().clone(),
+        );
         assert_eq!(after.head(), before.head());
         assert_eq!((after.terms(), after.variant()), (before.terms(), before.variant()));
         assert_eq!((after.tags(), after.compared(), after.is_encodable()), ("a\nb", 7, true));
@@ -122,15 +125,15 @@ mod tests {
     fn an_answer_that_was_cut_is_none() {
         let whole = write(&entry(), Skew::NONE);
         for length in 0..whole.len() {
-            assert!(read(&whole[..length], Skew::NONE).is_none(), "{length}");
+            assert!(read(&whole[..length], Skew::NONE, Timestamp::default()).is_none(), "{length}");
         }
-        assert!(read(&[&*whole, b"x"].concat(), Skew::NONE).is_none());
+        assert!(read(&[&*whole, b"x"].concat(), Skew::NONE, Timestamp::default()).is_none());
     }
 
     proptest! {
         #[test]
         fn no_bytes_do_any_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes, Skew::NONE);
+            let _ = read(&bytes, Skew::NONE, Timestamp::default());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use testkit::{Command, Fleetfoot, Origin, ok};
 
 /// A config with a disk tier in this folder, and so much memory.
-pub(super) fn config(origin: &Origin, folder: &Path, memory: &str, cache: &str) -> String {
+pub(crate) fn config(origin: &Origin, folder: &Path, memory: &str, cache: &str) -> String {
     format!(
         "listen: {{ http: 127.0.0.1:0, admin: 127.0.0.1:0 }}\ncores: 1\nmemory: {memory}\n\
          disk: {{ folder: \"{}\", size: 64MiB }}\nsources: {{ api: {{ http: \"{}\" }} }}\n\
@@ -17,24 +17,24 @@ pub(super) fn config(origin: &Origin, folder: &Path, memory: &str, cache: &str) 
 }
 
 /// The usual one.
-pub(super) fn kept(origin: &Origin, folder: &Path) -> Fleetfoot {
+pub(crate) fn kept(origin: &Origin, folder: &Path) -> Fleetfoot {
     Fleetfoot::start(&config(origin, folder, "64MiB", "ttl: origin, tags: [Cache-Tag]"))
 }
 
 /// Ends it in order.
-pub(super) fn stop(mut fleetfoot: Fleetfoot) {
+pub(crate) fn stop(mut fleetfoot: Fleetfoot) {
     fleetfoot.terminate();
     assert!(fleetfoot.wait_for_exit().success());
 }
 
 /// Ends it in order and starts it again.
-pub(super) fn restarted(fleetfoot: Fleetfoot, origin: &Origin, folder: &Path) -> Fleetfoot {
+pub(crate) fn restarted(fleetfoot: Fleetfoot, origin: &Origin, folder: &Path) -> Fleetfoot {
     stop(fleetfoot);
     kept(origin, folder)
 }
 
 /// Waits until so many answers are on disk.
-pub(super) fn until_on_disk(fleetfoot: &mut Fleetfoot, records: u32) {
+pub(crate) fn until_on_disk(fleetfoot: &mut Fleetfoot, records: u32) {
     fleetfoot.wait_for_metrics("on disk", |metrics| {
         metrics.sum("fleetfoot_disk_records", &[]) >= f64::from(records)
     });

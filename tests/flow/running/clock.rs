@@ -5,20 +5,23 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use testkit::{Fleetfoot, Origin, http_date, ok};
 
+use crate::control_port::port::purge;
+use crate::disk::folder as disk;
 use crate::hostile::signed::{MAIN, signed_as};
 
 /// A program whose wall clock is set by a file.
-struct Machine {
-    fleetfoot: Fleetfoot,
+pub(crate) struct Machine {
+    pub(crate) fleetfoot: Fleetfoot,
     offset: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Machine {
     /// Started with a clock that is so many seconds ahead.
-    fn start(config: &str, ahead: i64) -> Option<Self> {
+    pub(crate) fn start(config: &str, ahead: i64) -> Option<Self> {
         let library = library()?;
         let folder = tempfile::tempdir().expect("a temporary directory");
         let offset = folder.path().join("offset");
@@ -99,6 +102,44 @@ fn what_is_stored_neither_ages_nor_grows_younger_when_the_clock_is_set() {
         assert!(stored.is_hit() && stored.age().unwrap_or(0) < 300, "{stored:?}");
     }
     assert_eq!(origin.count("GET /open/x"), 1);
+}
+
+#[test]
+fn what_fleetfoot_dates_for_a_head_has_the_date_of_now() {
+    let origin = Origin::start();
+    origin.on("*").reply("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 0\r\n\r\n");
+    let Some(machine) = Machine::start(&config(&origin), 3600) else { return };
+    machine.fleetfoot.get("/open/before");
+    machine.set(0, "the wall clock was set back by");
+    for method in ["HEAD", "GET"] {
+        let answer = machine.fleetfoot.send(method, &format!("/open/{method}"), "");
+        let off = seconds(answer.field("Date").unwrap()).abs_diff(seconds(&http_date(0)));
+        assert!(off < 300, "{method}: {answer:?}");
+    }
+}
+
+#[test]
+fn what_was_made_stale_under_a_clock_that_was_ahead_is_stale_after_a_restart() {
+    let origin = Origin::start();
+    origin.on("*").answer(|_| ok("Cache-Control: max-age=7200", "x"));
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let text = disk::config(&origin, folder.path(), "64MiB", "ttl: origin");
+    let Some(mut machine) = Machine::start(&text, 0) else { return };
+    machine.fleetfoot.get("/soft");
+    disk::until_on_disk(&mut machine.fleetfoot, 1);
+    machine.set(3600, "set forward by");
+    machine.fleetfoot.get("/later");
+    disk::until_on_disk(&mut machine.fleetfoot, 2);
+    purge(&machine.fleetfoot, &json!({ "prefix": "/soft", "soft": true }));
+    disk::stop(machine.fleetfoot);
+    let fleetfoot = Fleetfoot::start(&text);
+    for path in ["/soft", "/later"] {
+        assert!(
+            !fleetfoot.get(path).is_hit(),
+            "nobody knows how old {path} is, or for how long it has been stale"
+        );
+        assert_eq!(origin.count(&format!("GET {path}")), 2);
+    }
 }
 
 #[test]

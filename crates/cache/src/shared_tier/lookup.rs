@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::Bytes;
 use foldhash::fast::FixedState;
 use http::header::HeaderName;
-use message::Fields;
+use message::{Clock, Fields};
 use plan::CachePolicy;
 use redis_link::{Cmd, Link, Value, cmd};
 
@@ -142,7 +142,8 @@ impl<'a> Sharing<'a> {
     /// A value as an entry that no purge concerns.
     fn entry(&self, key: &KeyView<'_>, value: Value) -> Option<Arc<Entry>> {
         let Value::BulkString(bytes) = value else { return None };
-        let mut record = record::read(key, &Bytes::from(bytes), self.policy.max_body)?;
+        let mut record =
+            record::read(key, &Bytes::from(bytes), self.policy.max_body, self.tier.skew(), Clock::now())?;
         let marks = &self.store.marks;
         // Read under the lock: a purge told at this moment is either seen here or has a later epoch.
         let since = {

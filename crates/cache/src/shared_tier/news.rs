@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use message::{Clock, Error, Kind, Result};
+use message::{Clock, Error, Kind, Result, Timestamp};
 use redis_link::{Cmd, Dedicated, Link, Value, cmd};
 use tokio::task::spawn_local;
 use tokio::time::Instant;
@@ -85,11 +85,12 @@ impl News {
     /// Connects, catches up, and hears until something fails.
     async fn hear(&self) -> Result<Never> {
         let mut line = self.link.dedicated().await?;
+        // Before anything can be dated by it.
+        let dial = self.dial(&mut line).await?;
         if !self.has_followed(&mut line).await? {
             self.enter(&mut line).await?;
         }
         // What came while we were away, before anything is used.
-        let dial = self.dial(&mut line).await?;
         while self.read(&mut line, Some(dial)).await? == BATCH {}
         // Nobody misses whom nobody knows: known first, then part of it. Where Redis does not take that, `telling` says so.
         let known = self.telling.introduce(&self.tier, &self.link);
@@ -106,7 +107,7 @@ impl News {
                 if !self.has_followed(&mut line).await? {
                     return Err(lost("the stream of purges is gone"));
                 }
-                followed_at = Instant::now();
+                followed_at = self.dial(&mut line).await?.at;
             }
         }
     }
@@ -149,7 +150,9 @@ impl News {
         Ok(beats.len())
     }
 
+    /// Looks at the server's clock.
     async fn dial(&self, line: &mut Dedicated) -> Result<Dial> {
+        let asked_at = Clock::now();
         let reply = self.ask(line, cmd("EVAL").arg(NOW).arg(1).arg(self.stream()), Duration::ZERO).await?;
         let number = |value: &Value| text(value).and_then(|text| text.parse::<u64>().ok());
         let millis = match &reply {
@@ -159,6 +162,8 @@ impl News {
             _ => None,
         };
         let millis = millis.ok_or_else(|| lost("the server does not tell the time"))?;
+        // Rather ahead of it than behind: what is done later must have a later date.
+        self.tier.set_clock(asked_at, Timestamp::from_millis(millis + 1));
         Ok(Dial { millis, at: Instant::now() })
     }
 

@@ -15,7 +15,7 @@
 
 use aws_lc_rs::digest::{self, Digest};
 use bytes::Bytes;
-use message::Clock;
+use message::{Skew, Timestamp};
 use twox_hash::XxHash3_64;
 
 use super::positions::{Position, Vouched};
@@ -42,8 +42,8 @@ pub(crate) struct Record {
     pub(crate) vouched: Vouched,
 }
 
-/// The answer with its content, compressed where that pays.
-pub(crate) fn write(key: &KeyView<'_>, entry: &Entry, vouched: Vouched, fence: u64) -> Vec<u8> {
+/// The answer with its content, compressed where that pays. `skew`: of the clock by which it is dated.
+pub(crate) fn write(key: &KeyView<'_>, entry: &Entry, vouched: Vouched, fence: u64, skew: Skew) -> Vec<u8> {
     let content = entry.body();
     let compressed = compressed(content);
     let stored = compressed.as_deref().unwrap_or(content);
@@ -55,7 +55,7 @@ pub(crate) fn write(key: &KeyView<'_>, entry: &Entry, vouched: Vouched, fence: u
         out.extend(number.to_le_bytes());
     }
     out.extend_from_slice(digest(key).as_ref());
-    push(&mut out, &form::write(entry, Clock::skew()));
+    push(&mut out, &form::write(entry, skew));
     out.extend((content.len() as u32).to_le_bytes());
     out.extend_from_slice(stored);
     let checksum = XxHash3_64::oneshot(&out);
@@ -64,7 +64,13 @@ pub(crate) fn write(key: &KeyView<'_>, entry: &Entry, vouched: Vouched, fence: u
 }
 
 /// What [`write()`] wrote for this key, with no more than `most` bytes of content; `None` for anything else.
-pub(crate) fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<Record> {
+pub(crate) fn read(
+    key: &KeyView<'_>,
+    bytes: &Bytes,
+    most: u64,
+    skew: Skew,
+    now: Timestamp,
+) -> Option<Record> {
     let (checked, checksum) = bytes.split_last_chunk::<CHECKSUM>()?;
     let mut rest = checked.get(FENCE..)?;
     let [version, flags] = *take(&mut rest)?;
@@ -80,7 +86,7 @@ pub(crate) fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<Record
     if take::<KEY_DIGEST>(&mut rest)? != digest(key).as_ref() {
         return None;
     }
-    let draft = form::read(pull(&mut rest)?, Clock::skew())?;
+    let draft = form::read(pull(&mut rest)?, skew, now)?;
     let length = u32::from_le_bytes(*take(&mut rest)?) as usize;
     if length as u64 > most {
         return None;
@@ -118,6 +124,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<Record> {
+        super::read(key, bytes, most, Skew::NONE, Timestamp::from_secs(u64::MAX / 2000))
+    }
     use crate::sample;
 
     const KEY: KeyView<'static> =
@@ -125,7 +135,8 @@ mod tests {
     const VOUCHED: Vouched = Vouched { generation: 3, position: Position { millis: 4, sequence: 5 } };
 
     fn written(content: Vec<u8>) -> Bytes {
-        write(&KEY, &Entry::new(sample::draft(), content.into()), VOUCHED, 1_700_000_000_000_000).into()
+        write(&KEY, &Entry::new(sample::draft(), content.into()), VOUCHED, 1_700_000_000_000_000, Skew::NONE)
+            .into()
     }
 
     #[test]

@@ -25,6 +25,8 @@ use crate::purge::Purge;
 pub(crate) struct Telling {
     queue: RefCell<Queue>,
     added: Notify,
+    /// The stream was joined (again): no pause need be kept.
+    joined: Notify,
     /// The next heartbeat is the last.
     leaves: Cell<bool>,
 }
@@ -88,6 +90,7 @@ impl Telling {
         let mut queue = self.queue.borrow_mut();
         queue.forget_heard(|epoch| positions.awaits(epoch));
         queue.told = 0;
+        self.joined.notify_one();
         self.added.notify_one();
     }
 
@@ -135,7 +138,10 @@ impl Telling {
                             "Redis does not take what this instance purges, so the others do not hear of it: {why}"
                         );
                     }
-                    tokio::time::sleep(pause).await;
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = self.joined.notified() => {}
+                    }
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }

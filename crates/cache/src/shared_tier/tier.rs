@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use http::header::HeaderName;
-use message::Timestamp;
+use message::{Clock, Skew, Timestamp};
 use plan::RedisTier;
 use quick_cache::sync::Cache;
 use redis_link::Shared;
@@ -28,6 +28,8 @@ pub(crate) struct SharedTier {
     /// What tells this instance from the others.
     pub(crate) instance: u64,
     positions: Mutex<Positions>,
+    /// How far the clock of Redis is ahead of our moments.
+    clock: Mutex<Skew>,
     /// Purges are heard as they come, and all before were.
     hears: AtomicBool,
     /// What was kept from before the start is judged: the purges since then were heard, or it was made stale.
@@ -126,6 +128,7 @@ impl SharedTier {
             redis,
             instance: drawn | 1,
             positions: Mutex::default(),
+            clock: Mutex::new(Clock::skew()),
             hears: AtomicBool::new(false),
             judged: AtomicBool::new(false),
             vary: Cache::new(VARYING_PATHS),
@@ -145,6 +148,16 @@ impl SharedTier {
 
     pub(crate) fn positions(&self) -> MutexGuard<'_, Positions> {
         self.positions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Dates there are those of the clock of Redis, which all instances share: their own may be set to anything.
+    pub(crate) fn skew(&self) -> Skew {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The clock of Redis showed this date at that moment of ours.
+    pub(crate) fn set_clock(&self, moment: Timestamp, date: Timestamp) {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Skew::between(moment, date);
     }
 
     /// Whether what lies there can be used now: no purge can have been missed.
@@ -184,8 +197,8 @@ impl SharedTier {
         self.suspected.fetch_max(now.as_millis(), Relaxed);
     }
 
-    /// Since when an answer that was fetched then is not to be trusted, if it is not. Clocks of instances may differ by a
-    /// second.
+    /// Since when an answer that was fetched then is not to be trusted, if it is not. What instances take for the clock of
+    /// Redis may differ by a second.
     pub(crate) fn suspects(&self, fetched: Timestamp) -> Option<Timestamp> {
         const SKEW: Duration = Duration::from_secs(1);
         let suspected = Timestamp::from_millis(self.suspected.load(Relaxed));

@@ -160,13 +160,13 @@ impl Sharing<'_> {
         self.ours(key, Names::of(&self.tier.plan().prefix, &key.view()), None, None)
     }
 
-    /// Without one of Redis, the moment by our clock is the fence.
+    /// Without one of Redis, the moment by its clock, as far as we know it, is the fence.
     fn ours(&self, key: &Key, names: Names, fence: Option<u64>, lock: Option<Arc<Lock>>) -> Ours {
         Ours {
             tier: Arc::clone(self.tier),
             key: key.clone(),
             names,
-            fence: fence.unwrap_or_else(|| Clock::date().as_millis() * 1000),
+            fence: fence.unwrap_or_else(|| self.tier.skew().date_of(Clock::now()).as_millis() * 1000),
             lock,
         }
     }

@@ -85,7 +85,7 @@ async fn write(tier: &SharedTier, link: &Link, stored: &Stored) -> bool {
         }
         return false;
     }
-    let record = record::write(&key.view(), entry, *vouched, *fence);
+    let record = record::write(&key.view(), entry, *vouched, *fence, tier.skew());
     let vary = entry.variant().map_or_else(String::new, |variant| write_names(&variant.names));
     let mut eval = cmd("EVAL");
     eval.arg(STORE).arg(3).arg(names.answer(entry.variant())).arg(names.lock()).arg(names.vary());

@@ -1,8 +1,13 @@
 //! Stored: terms as bytes, for tiers outside this process.
 
+use std::time::Duration;
+
 use message::{Skew, Timestamp};
 
 use super::{Rules, Terms};
+
+/// Two clocks that are right may still be so far apart.
+const APART: Duration = Duration::from_secs(1);
 
 impl Terms {
     /// Bytes of [`Terms::to_bytes`].
@@ -26,14 +31,17 @@ impl Terms {
         bytes
     }
 
-    /// What [`Terms::to_bytes`] wrote.
-    pub fn from_bytes(bytes: &[u8; Self::BYTES], skew: Skew) -> Self {
+    /// What [`Terms::to_bytes`] wrote. What says that it was received later than now was dated by another clock: nobody
+    /// knows how old it is, so it counts as stale.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES], skew: Skew, now: Timestamp) -> Self {
         let (numbers, _) = bytes.as_chunks::<8>();
         let number = |index: usize| u64::from_le_bytes(numbers[index]);
+        let (received_at, lifetime) = (skew.moment_of(Timestamp::from_millis(number(0))), number(2));
+        let age_is_known = received_at <= now + APART;
         Terms {
-            received_at: skew.moment_of(Timestamp::from_millis(number(0))),
-            initial_age: number(1),
-            lifetime: number(2),
+            received_at: received_at.min(now),
+            initial_age: if age_is_known { number(1) } else { number(1).max(lifetime) },
+            lifetime,
             stale_while_revalidate: number(3),
             stale_if_error: number(4),
             rules: Rules(bytes[Self::BYTES - 1]),
@@ -56,6 +64,26 @@ mod tests {
             rules: Rules(Rules::NEVER_STALE | Rules::SHARED_WITH_AUTHORIZED),
         };
         let skew = Skew::between(Timestamp::from_secs(1), Timestamp::from_secs(3600));
-        assert_eq!(Terms::from_bytes(&terms.to_bytes(skew), skew), terms);
+        assert_eq!(Terms::from_bytes(&terms.to_bytes(skew), skew, terms.received_at), terms);
+    }
+
+    #[test]
+    fn what_another_clock_dated_later_than_now_is_stale() {
+        let now = Timestamp::from_secs(5000);
+        let read = |received: Timestamp| {
+            let terms = Terms {
+                received_at: received,
+                initial_age: 2000,
+                lifetime: 60_000,
+                stale_while_revalidate: 0,
+                stale_if_error: 0,
+                rules: Rules(0),
+            };
+            Terms::from_bytes(&terms.to_bytes(Skew::NONE), Skew::NONE, now)
+        };
+        assert_eq!(read(now).fresh_for(now), 58);
+        assert_eq!(read(now + APART).fresh_for(now), 58, "as near as clocks are");
+        assert!(read(now + Duration::from_hours(1)).fresh_for(now) <= 0);
+        assert_eq!(read(now + Duration::from_hours(1)).received_at(), now);
     }
 }
