@@ -4,6 +4,7 @@
 //! The system gives the lowest number that is free, so a high one says by itself that nearly all are taken. A count of our
 //! own was rejected: it would have to know of every file that libraries open.
 
+use std::error::Error;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -28,6 +29,11 @@ pub fn are_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|number| ours.iter().any(|errno| errno.raw_os_error() == number))
 }
 
+/// The same of an error that a library gave, or of what is beneath it.
+pub fn are_exhausted_beneath(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().is_some_and(are_exhausted) || error.source().is_some_and(are_exhausted_beneath)
+}
+
 /// The error of whoever meets [`is_in_reserve`].
 pub fn exhausted() -> io::Error {
     rustix::io::Errno::MFILE.into()
@@ -49,5 +55,7 @@ mod tests {
         assert!(are_exhausted(&exhausted()));
         assert!(!are_exhausted(&io::ErrorKind::ConnectionRefused.into()));
         assert!(!are_exhausted(&rustix::io::Errno::CONNREFUSED.into()));
+        assert!(are_exhausted_beneath(&exhausted()));
+        assert!(!are_exhausted_beneath(&io::Error::other("no route")));
     }
 }

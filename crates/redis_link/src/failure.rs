@@ -3,8 +3,9 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::sync::Arc;
 
-use message::{Error, Kind, Retry};
+use message::{Error, Kind, Retry, open_files};
 use redis::{ErrorKind, RedisError, ServerError, Value};
 
 /// Of the text of an error reply, this many bytes at most are shown.
@@ -124,6 +125,10 @@ pub(crate) fn unconnected(source: &str, address: &str, error: RedisError) -> Err
     if error.is_timeout() {
         return late_connection(source);
     }
+    if is_exhaustion(&error) {
+        let detail = format!("source {source}: nothing is left here to make a connection to {address} of");
+        return Error::new(Kind::Overloaded, detail).caused_by(error);
+    }
     let detail = match error.kind() {
         ErrorKind::RESP3NotSupported => {
             format!("source {source}: {address} does not speak RESP3; Redis 6 or newer is needed")
@@ -135,6 +140,13 @@ pub(crate) fn unconnected(source: &str, address: &str, error: RedisError) -> Err
         Some(refusal) => fault.caused_by(Reply::new(&refusal)),
         None => fault.caused_by(error),
     }
+}
+
+/// Whether it is we who have too much open. The library keeps what the system said in an `Arc`, which hides it.
+fn is_exhaustion(error: &RedisError) -> bool {
+    let beneath =
+        error.source().and_then(|beneath| beneath.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>());
+    beneath.is_some_and(|beneath| open_files::are_exhausted_beneath(&**beneath))
 }
 
 /// It took too long.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use message::{Error, Result};
+use message::{Error, Result, Side};
 use plan::RedisServer;
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Pipeline, RedisResult, Value};
@@ -305,9 +305,9 @@ impl Node {
     }
 }
 
-/// An outage is told once: when it begins to be left alone.
+/// An outage is told once: when it begins to be left alone. Of a failure of ours nothing follows for the server.
 fn failed(passage: Passage, error: &Error) {
-    if passage.failed() {
+    if error.side() != Side::Us && passage.failed() {
         tracing::warn!("{error}; Redis keeps failing, so it is left alone for a while");
     }
 }

@@ -40,8 +40,9 @@ impl Connection {
     /// Connected and logged in, within the plan's time.
     pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Self, Error> {
         let (plan, name) = (shared.plan(), shared.name());
-        let unconnected =
-            |error: &dyn std::error::Error| trouble::unconnected(name, &plan.database.address(), error);
+        let unconnected = |error: &(dyn std::error::Error + 'static)| {
+            trouble::unconnected(name, &plan.database.address(), error)
+        };
         let opening = async {
             match shared.reach() {
                 Reach::MySql(options) => {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use expression::Scalar;
-use message::{Error, Kind, Misfit, Retry};
+use message::{Error, Kind, Misfit, Retry, open_files};
 
 use crate::text::Bound;
 
@@ -143,8 +143,12 @@ pub(crate) fn broken(source: &str, sent: bool, cause: &dyn std::error::Error) ->
     Trouble::Broken { error, sent }
 }
 
-/// No connection came about.
-pub(crate) fn unconnected(source: &str, address: &str, cause: &dyn std::error::Error) -> Error {
+/// No connection came about. Where we have too much open already, it is not the database that is to be blamed.
+pub(crate) fn unconnected(source: &str, address: &str, cause: &(dyn std::error::Error + 'static)) -> Error {
+    if open_files::are_exhausted_beneath(cause) {
+        let detail = format!("source {source}: nothing is left here to make a connection to {address} of");
+        return Error::new(Kind::Overloaded, detail).caused_by(said(&cause.to_string()));
+    }
     let mut text = cause.to_string();
     let mut beneath = cause.source();
     while let Some(cause) = beneath {
