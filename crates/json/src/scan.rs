@@ -33,6 +33,32 @@ pub fn kind(json: &str) -> Kind {
     }
 }
 
+/// Whether this holds more values than so many: items and members at every depth, an empty list or map counted as one.
+/// What walking through it costs goes by that, and neither by its bytes, which a long text has as well, nor by the items
+/// of the outermost list.
+pub fn has_more_values(json: &str, most: usize) -> bool {
+    let bytes = json.as_bytes();
+    // Each takes two bytes at least, its comma counted.
+    if bytes.len() / 2 < most {
+        return false;
+    }
+    let (mut at, mut values) = (0, 0_usize);
+    while values <= most {
+        match bytes.get(at) {
+            None => return false,
+            Some(b'"') => match string(&bytes[at..]) {
+                Some(length) => at += length,
+                None => return false,
+            },
+            Some(byte) => {
+                values += usize::from(matches!(byte, b',' | b'[' | b'{'));
+                at += 1;
+            }
+        }
+    }
+    true
+}
+
 /// A place in JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Scan<'j> {
@@ -129,6 +155,20 @@ mod tests {
             ("\t{}", Kind::Map),
         ] {
             assert_eq!(kind(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn values_are_counted_at_every_depth() {
+        for (json, values) in [
+            ("[1,2,3]", 3),
+            (r#"["a,b,[","\\",{}]"#, 4),
+            (r#"{"a":1,"b":[2,3],"c":{"d":4}}"#, 6),
+            ("[[1,2],[3,4]]", 6),
+            ("                    7", 0),
+        ] {
+            assert!(!has_more_values(json, values), "{json}");
+            assert!(values == 0 || has_more_values(json, values - 1), "{json}");
         }
     }
 

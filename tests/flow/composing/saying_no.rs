@@ -256,24 +256,53 @@ fn decimals_are_bound_digit_for_digit() {
 #[test]
 fn what_would_keep_a_core_busy_is_refused() {
     let origin = Origin::start();
-    for (name, length) in [("few", 10_000), ("some", 50_000), ("many", 50_001)] {
-        let items: Vec<_> = (0..length).map(|id| format!("{{\"id\":{id}}}")).collect();
-        origin.on(&format!("/{name}")).reply(ok("", format!("[{}]", items.join(","))));
-    }
+    let lists = |name: &str, length: usize, members: &str| {
+        let items: Vec<_> = (0..length).map(|id| format!("{{\"id\":{id}{members}}}")).collect();
+        let list = format!("[{}]", items.join(","));
+        origin.on(&format!("/{name}")).reply(ok("", list.clone()));
+        // It does not matter how deep they are.
+        origin.on(&format!("/inner-{name}")).reply(ok("", format!("{{\"of\":{list}}}")));
+    };
+    lists("few", 12_000, "");
+    lists("wide", 2_000, &(0..49).map(|at| format!(",\"m{at}\":1")).collect::<Vec<_>>().concat());
+    lists("some", 120_000, "");
+    lists("many", 126_000, "");
+    let members = |length: usize| {
+        let members: Vec<_> = (0..length).map(|at| format!("\"m{at}\":1")).collect();
+        ok("", format!("{{{}}}", members.join(",")))
+    };
+    origin.on("/map").reply(members(90_000));
+    origin.on("/large-map").reply(members(101_000));
     let api = format!("api: \"{}\"", origin.url());
     let steps = "compose: { it: { api: \"GET /${path.which}\" }, few: { api: GET /few } }";
+    let route = |way: &str, shape: &str| {
+        format!("match: \"GET /{way}/{{which}}\", {steps}, respond: {{ n: \"${{{shape}}}\" }}")
+    };
     let fleetfoot = composing(
         &[&api],
         &[
-            &format!(
-                "match: \"GET /merge/{{which}}\", {steps}, respond: {{ n: \"${{few.merge(it, 'id')}}\" }}"
-            ),
-            &format!("match: \"GET /pick/{{which}}\", {steps}, respond: {{ n: \"${{it.pick('id')}}\" }}"),
+            &route("merge", "few.merge(it, 'id')"),
+            &route("merge-with", "it.merge(few, 'id')"),
+            &route("pick", "it.pick('id', 'of.id')"),
+            &route("flatten", "it.flatten()"),
+            &route("concat", "it.concat(few)"),
         ],
     );
-    for (target, status) in
-        [("/merge/few", 200), ("/merge/some", 502), ("/pick/some", 200), ("/pick/many", 502)]
-    {
+    for (target, status) in [
+        ("/merge/few", 200),
+        ("/merge-with/few", 200),
+        ("/merge/wide", 502),
+        ("/merge-with/wide", 502),
+        ("/pick/wide", 200),
+        ("/pick/some", 200),
+        ("/pick/inner-some", 200),
+        ("/pick/many", 502),
+        ("/pick/inner-many", 502),
+        ("/flatten/some", 200),
+        ("/flatten/map", 200),
+        ("/flatten/large-map", 502),
+        ("/concat/many", 200),
+    ] {
         assert_eq!(fleetfoot.get(target).status, status, "{target}");
     }
 }
