@@ -46,6 +46,6 @@ pub(crate) fn given(content: Bytes) -> Result<Given> {
         return Ok(Given::Nothing);
     }
     Json::check(content)
-        .map(Given::Json)
+        .map(Given::Sent)
         .ok_or_else(|| Error::new(Kind::MalformedRequest, "the content of the request is no JSON"))
 }

@@ -73,15 +73,15 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
                 let before = arguments.len();
                 if !argument.write(context, &mut arguments) {
                     let lacks = argument.missing(context).unwrap_or_else(|| "a value".to_owned());
-                    return Err(missing(is_of_request(argument.values()), &lacks));
+                    return Err(missing(is_of_request(context, argument.values()), &lacks));
                 }
                 if arguments.len() > MOST_ARGUMENTS || arguments.bytes() > MOST_BYTES {
-                    return Err(too_much(is_of_request(argument.values())));
+                    return Err(too_much(is_of_request(context, argument.values())));
                 }
                 if index < keys && arguments.iter().skip(before).any(rules::path::misleads_decoded) {
                     let detail =
                         "a key that is asked for has a control character, or leads out of its place by `..`";
-                    return Err(Error::new(kind_of_fault(is_of_request(argument.values())), detail));
+                    return Err(Error::new(kind_of_fault(is_of_request(context, argument.values())), detail));
                 }
             }
             Prepared::Read { read: Arc::clone(read), arguments }
@@ -89,7 +89,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
         StepCall::Sql(call) => {
             let one = |content: &Content| {
                 asked_for(content, context)?;
-                content.parameter(context).map_err(unable)
+                content.parameter(context).map_err(|why| unable(context, why))
             };
             let parameters = call.arguments.iter().map(one).collect::<Result<_>>()?;
             Prepared::Sql { source: call.source, statement: Arc::clone(&call.statement), parameters }
@@ -103,7 +103,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
 }
 
 fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
-    let from_request = is_of_request(call.target.values());
+    let from_request = is_of_request(context, call.target.values());
     let mut target = Vec::with_capacity(64);
     match call.target.write_target(context, &mut target) {
         Ok(()) => {}
@@ -126,7 +126,7 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
     let target = rules::path::normalized(&target).into();
     let mut fields = HeaderMap::with_capacity(call.fields.len());
     for (name, template) in &call.fields {
-        let from_request = is_of_request(template.values());
+        let from_request = is_of_request(context, template.values());
         let mut value = Vec::new();
         if !template.write(context, &mut value) {
             let lacks = template.missing(context).unwrap_or_else(|| "a value".to_owned());
@@ -149,14 +149,14 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
 }
 
 /// Whose fault it is that something cannot be worked out: who gave what it reads.
-pub(crate) fn unable(unable: Unable) -> Error {
-    let from_request = is_of_request(unable.values);
+pub(crate) fn unable(context: &Context<'_>, unable: Unable) -> Error {
+    let from_request = is_of_request(context, unable.values);
     Error::new(kind_of_fault(from_request), unable.detail)
 }
 
-/// Whether these values are the request's own, whose content is one, and no step's.
-pub(crate) fn is_of_request(places: impl IntoIterator<Item = usize>) -> bool {
-    places.into_iter().all(|place| place == plan::BODY)
+/// Whether these values are the request's own, as its content is, which may be empty, and no step's.
+pub(crate) fn is_of_request(context: &Context<'_>, places: impl IntoIterator<Item = usize>) -> bool {
+    places.into_iter().all(|place| place == plan::BODY || context.is_sent(place))
 }
 
 /// What is named of the request's content has to be in it: an origin that gets null, or a table, cannot tell it from what
@@ -174,7 +174,7 @@ fn asked_for(content: &Content, context: &Context<'_>) -> Result<()> {
 fn written(content: &Content, context: &Context<'_>) -> Result<Bytes> {
     asked_for(content, context)?;
     let mut out = Vec::new();
-    let is_there = content.write(context, &mut out).map_err(unable)?;
+    let is_there = content.write(context, &mut out).map_err(|why| unable(context, why))?;
     Ok(if is_there { out.into() } else { Json::null().bytes().clone() })
 }
 

@@ -36,7 +36,7 @@ impl Served {
         let length: usize = self.0.iter().filter_map(Given::json).map(|json| json.as_str().len()).sum();
         let mut content = Vec::with_capacity(length + 256);
         let context = Context { request, names, values: &self.0 };
-        if !compose.graph.respond.write(&context, &mut content).map_err(unable)? {
+        if !compose.graph.respond.write(&context, &mut content).map_err(|why| unable(&context, why))? {
             content.extend_from_slice(b"null");
         }
         let mut fields = HeaderMap::with_capacity(6);

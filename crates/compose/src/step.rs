@@ -37,9 +37,29 @@ type Done = std::result::Result<Answered, Failure>;
 
 /// What a step does, once what it needs is known.
 enum Work<'r> {
-    Call(&'r StepCall, Prepared),
+    Call(Asking<'r>),
     Compose(&'r Graph, Vec<Given>),
-    Each(&'r Over, Vec<Json>, Vec<Given>),
+    Each(&'r Over, Vec<Given>, Vec<Given>),
+}
+
+/// A call with its arguments bound.
+struct Asking<'r> {
+    call: &'r StepCall,
+    prepared: Prepared,
+    /// Of each argument of a statement whether the request gave it.
+    sent: Box<[bool]>,
+}
+
+impl<'r> Asking<'r> {
+    fn of(call: &'r StepCall, context: &Context<'_>) -> Result<Self> {
+        let of_request =
+            |argument: &Content| !argument.is_constant() && is_of_request(context, argument.values());
+        let sent = match call {
+            StepCall::Sql(call) => call.arguments.iter().map(of_request).collect(),
+            _ => Box::default(),
+        };
+        Ok(Asking { call, prepared: prepare(call, context)?, sent })
+    }
 }
 
 /// Begins a step. `None`: it is left out.
@@ -63,9 +83,9 @@ pub(crate) fn begin<'r, C: Calls>(
         return Ok(None);
     }
     let work = match (decided, &step.over, &step.task) {
-        (Err(undecided), ..) => Err(unable(undecided)),
+        (Err(undecided), ..) => Err(unable(&context, undecided)),
         (Ok(_), Some(over), _) => items(over, &context).map(|items| Work::Each(over, items, values.to_vec())),
-        (Ok(_), None, Task::Call(call)) => prepare(call, &context).map(|asked| Work::Call(call, asked)),
+        (Ok(_), None, Task::Call(call)) => Asking::of(call, &context).map(Work::Call),
         (Ok(_), None, Task::Compose(inner)) => Ok(Work::Compose(inner, values[..inner.before].to_vec())),
         (Ok(_), None, Task::Gather(_)) => unreachable!("what gathers is done by `graph`"),
     };
@@ -107,7 +127,7 @@ async fn carry_out<'r, C: Calls>(
     name: &str,
 ) -> Done {
     match work {
-        Work::Call(call, prepared) => {
+        Work::Call(Asking { call, prepared, sent }) => {
             let _place = match running.run.places {
                 Some(places) => {
                     // No fault of the source: whoever asks should come back later.
@@ -115,7 +135,7 @@ async fn carry_out<'r, C: Calls>(
                 }
                 None => None,
             };
-            Ok(running.call(step, prepared).await.map_err(|error| at_fault(call, error))?)
+            Ok(running.call(step, prepared).await.map_err(|error| at_fault(call, &sent, error))?)
         }
         Work::Compose(inner, before) => {
             // What it gives may be as large as what it reads, for each item anew.
@@ -128,9 +148,9 @@ async fn carry_out<'r, C: Calls>(
             let each = items.into_iter().enumerate().map(|(index, item)| async move {
                 running.begin()?;
                 let mut values = values.clone();
-                values.push(Given::Json(item));
+                values.push(item);
                 let work = match &step.task {
-                    Task::Call(call) => Work::Call(call, prepare(call, &running.context(&values))?),
+                    Task::Call(call) => Work::Call(Asking::of(call, &running.context(&values))?),
                     Task::Compose(inner) => Work::Compose(inner, values),
                     Task::Gather(_) => unreachable!("what gathers has no list"),
                 };
@@ -154,19 +174,18 @@ async fn carry_out<'r, C: Calls>(
 }
 
 /// A value that does not fit is the client's fault where the client gave it, and is told by the name that it has there.
-fn at_fault(call: &StepCall, error: Error) -> Error {
+fn at_fault(call: &StepCall, sent: &[bool], error: Error) -> Error {
     let (StepCall::Sql(call), Some(Misfit { argument, takes })) = (call, error.misfit()) else {
         return error;
     };
-    let of_request = |argument: &&Content| !argument.is_constant() && is_of_request(argument.values());
-    let given = call.arguments.iter().filter(|argument| !argument.is_constant());
+    let given = || call.arguments.iter().zip(sent).filter(|(argument, _)| !argument.is_constant());
     let noun = match argument {
-        Some(index) => call.arguments.get(*index).filter(of_request).map(Content::noun),
+        Some(index) if sent.get(*index) == Some(&true) => call.arguments.get(*index).map(Content::noun),
         // One of them all.
-        None if given.clone().all(|argument| of_request(&argument)) => {
-            Some(given.map(Content::noun).collect::<Vec<_>>().join(" or "))
+        None if given().all(|(_, is_sent)| *is_sent) => {
+            Some(given().map(|(argument, _)| argument.noun()).collect::<Vec<_>>().join(" or "))
         }
-        None => None,
+        Some(_) | None => None,
     };
     match noun {
         Some(noun) => Error::new(Kind::MalformedRequest, format!("{noun} does not fit: it takes {takes}")),
@@ -182,7 +201,8 @@ async fn compose<C: Calls>(
 ) -> Result<Answered> {
     let values = graph::run(running, inner, before, name).await?;
     let mut out = Vec::new();
-    if !inner.respond.write(&running.context(&values), &mut out).map_err(unable)? {
+    let context = running.context(&values);
+    if !inner.respond.write(&context, &mut out).map_err(|why| unable(&context, why))? {
         return Ok(Answered { json: Json::null(), is_stale: false });
     }
     let text = String::from_utf8(out).expect("JSON is written from texts");
@@ -190,20 +210,20 @@ async fn compose<C: Calls>(
 }
 
 /// The items of a list, within its bound.
-fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Json>> {
+fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Given>> {
     let mut written = Vec::new();
-    let reads_content = over.list.values().next().is_some() && is_of_request(over.list.values());
+    let reads_content = over.list.values().next().is_some() && is_of_request(context, over.list.values());
     if reads_content && let Some(lacks) = over.list.missing(context) {
         return Err(missing(true, &lacks));
     }
-    if !over.list.write_json(context, &mut written).map_err(unable)? {
+    if !over.list.write_json(context, &mut written).map_err(|why| unable(context, why))? {
         return Ok(Vec::new());
     }
     let whole = Json::written(String::from_utf8(written).expect("JSON is written from texts"));
     if whole.as_str() == "null" {
         return Ok(Vec::new());
     }
-    let from_request = !over.list.is_constant() && is_of_request(over.list.values());
+    let from_request = !over.list.is_constant() && is_of_request(context, over.list.values());
     let kind = if from_request { Kind::MalformedRequest } else { Kind::UnusableReply };
     let unusable = |detail: String| Error::new(kind, detail);
     let items =
@@ -213,7 +233,8 @@ fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Json>> {
         let (text, most) = (over.list.text(), over.most);
         return Err(unusable(format!("`{text}` has {} items, and `most` is {most}", items.len())));
     }
-    Ok(items.into_iter().map(|item| Json::part(&whole, item)).collect())
+    let given = if from_request { Given::Sent } else { Given::Json };
+    Ok(items.into_iter().map(|item| given(Json::part(&whole, item))).collect())
 }
 
 /// What there is after a step: its value, or what stands in for it.

@@ -93,13 +93,24 @@ impl Computed {
         if let Some(why) = variables.unable.into_inner() {
             return Err(Failure::Unable(why));
         }
-        resolved.map_err(|_| {
-            if variables.is_missing.load(Ordering::Relaxed) {
-                Failure::Missing
-            } else {
-                Failure::Unable("what it reads does not fit".to_owned())
+        match resolved {
+            Ok(value) if !is_finite(&value) => {
+                Err(Failure::Unable("a number in it is infinite, or none at all".to_owned()))
             }
-        })
+            Ok(value) => Ok(value),
+            Err(_) if variables.is_missing.load(Ordering::Relaxed) => Err(Failure::Missing),
+            Err(_) => Err(Failure::Unable("what it reads does not fit".to_owned())),
+        }
+    }
+}
+
+/// Whether all its numbers are some: neither JSON nor a statement has a word for what comes of a division by 0.0.
+fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => number.is_finite(),
+        Value::List(list) => list.iter().all(is_finite),
+        Value::Map(map) => map.map.values().all(is_finite),
+        _ => true,
     }
 }
 
@@ -159,7 +170,7 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) -> bool {
         Value::Bytes(bytes) if bytes.len() <= LONGEST => out.extend_from_slice(bytes),
         Value::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
         Value::UInt(number) => out.extend_from_slice(number.to_string().as_bytes()),
-        Value::Float(number) if number.is_finite() => out.extend_from_slice(number.to_string().as_bytes()),
+        Value::Float(number) => out.extend_from_slice(number.to_string().as_bytes()),
         Value::Bool(truth) => out.extend_from_slice(truth.to_string().as_bytes()),
         _ => return false,
     }

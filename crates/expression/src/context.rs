@@ -15,3 +15,10 @@ pub struct Context<'a> {
     /// In the order of [`Names::values`](crate::Names::values); none where an expression knows only the request.
     pub values: &'a [Given],
 }
+
+impl Context<'_> {
+    /// Whether the request itself holds the value at this place.
+    pub fn is_sent(&self, place: usize) -> bool {
+        matches!(self.values.get(place), Some(Given::Sent(_)))
+    }
+}

@@ -23,6 +23,9 @@ pub enum Given {
     Nothing,
     /// A value.
     Json(Json),
+    /// A value that the request itself holds: its content, or an item of a list in it. What is wrong in it is the
+    /// client's fault.
+    Sent(Json),
 }
 
 /// JSON as it came, checked once. Clones share the bytes.
@@ -81,7 +84,7 @@ impl Given {
     pub fn json(&self) -> Option<&Json> {
         match self {
             Given::Nothing => None,
-            Given::Json(json) => Some(json),
+            Given::Json(json) | Given::Sent(json) => Some(json),
         }
     }
 }
@@ -164,8 +167,7 @@ fn to_tree(value: &Value) -> Option<Tree> {
         Value::Bool(truth) => Tree::Bool(*truth),
         Value::Int(number) => (*number).into(),
         Value::UInt(number) => (*number).into(),
-        // JSON has no infinite numbers.
-        Value::Float(number) => serde_json::Number::from_f64(*number).map_or(Tree::Null, Tree::Number),
+        Value::Float(number) => Tree::Number(serde_json::Number::from_f64(*number)?),
         Value::String(text) => Tree::String(text.to_string()),
         Value::Bytes(bytes) => Tree::String(String::from_utf8_lossy(bytes).into_owned()),
         Value::List(list) => Tree::Array(list.iter().map(to_tree).collect::<Option<_>>()?),

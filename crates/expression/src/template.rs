@@ -56,7 +56,7 @@ fn encode(byte: u8, out: &mut Vec<u8>) {
 }
 
 /// Whether a segment stays one, where an expression gave a part of it: by the rule for paths that come in.
-fn check_segment(segment: &[u8], given: Option<&Part>) -> Result<(), Unwritten> {
+fn check_segment(context: &Context<'_>, segment: &[u8], given: Option<&Part>) -> Result<(), Unwritten> {
     let Some(given) = given else { return Ok(()) };
     if !segment.is_empty() && !rules::path::misleads(segment) {
         return Ok(());
@@ -65,7 +65,8 @@ fn check_segment(segment: &[u8], given: Option<&Part>) -> Result<(), Unwritten> 
         Part::Slot(slot) => slot.noun(),
         Part::Literal(_) | Part::Computed(_) => "a value".to_owned(),
     };
-    let from_request = given.slots().iter().all(|slot| slot.place().is_none());
+    let from_request =
+        given.slots().iter().all(|slot| slot.place().is_none_or(|place| context.is_sent(place)));
     Err(Unwritten::Segment { noun, from_request })
 }
 
@@ -178,7 +179,7 @@ impl Template {
             if let Part::Literal(literal) = part {
                 for byte in literal.bytes() {
                     if is_path && matches!(byte, b'/' | b'?') {
-                        check_segment(&out[start..], given.take())?;
+                        check_segment(context, &out[start..], given.take())?;
                         is_path = byte == b'/';
                         start = out.len() + 1;
                     }
@@ -195,7 +196,7 @@ impl Template {
             }
             given = Some(part);
         }
-        if is_path { check_segment(&out[start..], given) } else { Ok(()) }
+        if is_path { check_segment(context, &out[start..], given) } else { Ok(()) }
     }
 
     /// What a request lacks for [`Template::write`], in words; `None`: nothing.

@@ -15,6 +15,15 @@ fn post(fleetfoot: &Fleetfoot, target: &str, content: &str) -> Answer {
     fleetfoot.connect().ask(format!("{request}{content}"))
 }
 
+/// A database without tables, as a source.
+fn empty_database() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("empty.db");
+    Connection::open(&file).and_then(|database| database.execute_batch("VACUUM")).expect("a file of SQLite");
+    let source = format!("db: \"sqlite:{}\"", file.display());
+    (folder, source)
+}
+
 /// A refusal that says this.
 #[track_caller]
 fn assert_refused(answer: &Answer, status: u16, detail: &str) {
@@ -305,4 +314,74 @@ fn what_would_keep_a_core_busy_is_refused() {
     ] {
         assert_eq!(fleetfoot.get(target).status, status, "{target}");
     }
+}
+
+#[test]
+fn what_is_no_number_is_no_null() {
+    let (_folder, db) = empty_database();
+    let origin = Origin::start();
+    origin.on("/half").reply(ok("", r#"{"x":1.0,"y":2.0}"#));
+    origin.on("/infinite").reply(ok("", r#"{"x":1.0,"y":0.0}"#));
+    origin.on("/none").reply(ok("", r#"{"x":0.0,"y":0.0}"#));
+    let api = format!("api: \"{}\"", origin.url());
+    let steps = "compose: { it: { api: \"GET /${path.which}\" }";
+    let fleetfoot = composing(
+        &[&api, &db],
+        &[
+            &format!("match: \"GET /alone/{{which}}\", {steps} }}, respond: {{ n: \"${{it.x / it.y}}\" }}"),
+            &format!("match: \"GET /list/{{which}}\", {steps} }}, respond: {{ n: \"${{[it.x / it.y]}}\" }}"),
+            &format!(
+                "match: \"GET /text/{{which}}\", {steps} }}, respond: {{ n: \"it is ${{it.x / it.y}}\" }}"
+            ),
+            &format!(
+                "match: \"GET /bound/{{which}}\", {steps}, of: {{ db: \"SELECT ? AS n\", args: [\"${{it.x / it.y}}\"], as: value }} }}"
+            ),
+        ],
+    );
+    for way in ["alone", "list", "text", "bound"] {
+        assert_eq!(fleetfoot.get(&format!("/{way}/half")).status, 200, "{way}");
+        for which in ["infinite", "none"] {
+            let answer = fleetfoot.get(&format!("/{way}/{which}"));
+            assert_eq!(answer.status, 502, "{way} {which}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_in_an_item_or_deep_inside_is_the_clients_fault_too() {
+    let (_folder, db) = empty_database();
+    let origin = Origin::start();
+    origin.on("*").reply(ok("", "{}"));
+    origin.on("/dots").reply(ok("", r#"["..", null]"#));
+    let api = format!("api: \"{}\"", origin.url());
+    let fleetfoot = composing(
+        &[&api, &db],
+        &[
+            "match: POST /each, compose: { it: { for: \"${body.ids}\", api: \"GET /x/${item}\", on_error: null } }",
+            "match: GET /each, compose: { it: { for: \"${query.all('id')}\", api: \"GET /x/${item}\", on_error: null } }",
+            "match: POST /inside, compose: { it: { on_error: null, compose: { at: { api: \"GET /x/${body.id}\", on_error: null } } } }",
+            "match: POST /lists, compose: { it: { for: \"${body.ids}\", on_error: null, \
+             compose: { at: { db: \"SELECT 1 AS n WHERE 1 NOT IN (?)\", args: [\"${item.of}\"], on_error: null } } } }",
+            "match: GET /step, compose: { ids: { api: GET /dots }, it: { for: \"${ids}\", api: \"GET /x/${item}\", on_error: null } }",
+        ],
+    );
+    for (target, content, status) in [
+        ("/each", r#"{"ids":[1]}"#, 200),
+        ("/each", r#"{"ids":[1,".."]}"#, 400),
+        ("/each", r#"{"ids":[1,null]}"#, 400),
+        ("/each", r#"{"ids":[{"a":1}]}"#, 400),
+        ("/inside", r#"{"id":1}"#, 200),
+        ("/inside", r#"{"id":".."}"#, 400),
+        ("/inside", r#"{"id":""}"#, 400),
+        ("/lists", r#"{"ids":[{"of":[2]}]}"#, 200),
+        ("/lists", r#"{"ids":[{"of":[]}]}"#, 400),
+        ("/lists", r#"{"ids":[{"of":{"a":[]}},{}]}"#, 400),
+    ] {
+        let answer = post(&fleetfoot, target, content);
+        assert_eq!(answer.status, status, "{target} {content}: {}", answer.text());
+    }
+    assert_eq!(fleetfoot.get("/each?id=1").status, 200);
+    assert_refused(&fleetfoot.get("/each?id=1&id=.."), 400, "names nothing in a path");
+    // What a step gave is not.
+    assert_eq!(told(&fleetfoot.get("/step")), ("false", "it;error=unusable-reply"));
 }
