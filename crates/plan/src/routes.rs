@@ -176,9 +176,28 @@ fn route<'t>(
     let end = end(&section, pattern.as_ref(), known, report);
     let Policy { cache, signed, .. } =
         section.get("use").map(|node| policies(node, known, report)).unwrap_or_default();
+    if let (Some(node), Some(pattern), Some(cache)) = (section.get("use"), &pattern, &cache)
+        && cache.body_keys.post
+        && is_graphql(pattern)
+    {
+        report.hint_at_key(
+            node,
+            format!(
+                "this policy answers any POST from the cache, and {} looks like GraphQL",
+                quoted(&pattern.text)
+            ),
+            "write `body_keys: { graphql: true }` in a policy of its own, which takes queries alone",
+        );
+    }
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
     Some((place?, Route { pattern: pattern?, end: end?, cache, signed, invalidate }))
+}
+
+/// Whether its path is one that GraphQL is served at, by common consent.
+fn is_graphql(pattern: &Pattern) -> bool {
+    let path = pattern.text.trim_end_matches("/**").trim_end_matches('/');
+    path.to_ascii_lowercase().ends_with("/graphql")
 }
 
 /// Words that say something about `compose`.

@@ -221,6 +221,25 @@ fn hints(keys: &str) -> String {
 }
 
 #[test]
+fn any_post_from_the_cache_where_graphql_is_served_is_hinted_at() {
+    let hints = |path: &str, keys: &str| {
+        let text = format!(
+            "sources: {{ api: http://a }}\npolicies:\n  p: {{ cache: {{ ttl: 5s, body_keys: {{ {keys} }} }} }}\nroutes:\n  - {{ match: {path}, proxy: api, use: p }}\n"
+        );
+        compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}")).hints.to_string()
+    };
+    for path in ["POST /graphql", "/api/GraphQL/**", "example.com/graphql"] {
+        let hint = hints(path, "methods: [POST]");
+        assert!(hint.contains("looks like GraphQL") && hint.contains("--> fleetfoot.yaml:5:"), "{hint}");
+        assert_eq!(hints(path, "graphql: true"), "");
+        assert_eq!(hints(path, "methods: [QUERY]"), "");
+    }
+    for path in ["POST /search", "/graphqlish", "/graphql/schema"] {
+        assert_eq!(hints(path, "methods: [POST]"), "", "{path}");
+    }
+}
+
+#[test]
 fn cookies_that_are_skipped_for_while_others_keep_everything_unshared_are_hinted_at() {
     let hint = hints("ttl: 2m, skip_for: [{ cookie: idToken }, { header: Authorization }]");
     assert!(hint.starts_with("hint: `skip_for` names cookies"), "{hint}");
