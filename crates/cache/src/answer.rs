@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderName, Method};
 use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
 use plan::CachePolicy;
 use redis_link::Link;
@@ -33,12 +33,20 @@ use crate::interest::{Interest, content_bypass};
 use crate::key::KeyView;
 use crate::keying::{Look, Scratch};
 use crate::lookup::{Found, find};
+use crate::mutation;
 use crate::prepare::{prepare, restore_tags};
 use crate::recall::Recalled;
 use crate::renewal::renew;
 use crate::shared_tier::Sharing;
 use crate::store::Store;
 use crate::unshared::Asker;
+
+/// Fields by which clients of old say another method than the one that they send; many origins go by them.
+const METHOD_OVERRIDES: [HeaderName; 3] = [
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-method-override"),
+];
 
 /// An answer and how it came about.
 pub struct Answer {
@@ -123,13 +131,15 @@ impl<C: Call> Caching<'_, C> {
         let view = request.view();
         let keys = &self.policy.body_keys;
         if request.method == Method::POST {
-            let asks = graphql::asks(&view, content, &self.store.persisted);
-            if asks == Asks::More {
-                return Some(Forgetting::MUTATION);
+            if METHOD_OVERRIDES.iter().any(|name| view.fields.has(name)) {
+                return Some(Forgetting::OVERRIDDEN);
             }
-            // Otherwise the policy says that it reads.
-            if asks == Asks::Unclear && keys.graphql {
-                return Some(Forgetting::UNCLEAR);
+            match graphql::asks(&view, content, &self.store.persisted) {
+                Asks::More => return Some(Forgetting::MUTATION),
+                Asks::Unclear if keys.graphql => return Some(Forgetting::UNCLEAR),
+                Asks::Unclear if mutation::may_change(&view, content) => return Some(Forgetting::MUTATION),
+                // Or the policy says that it reads.
+                Asks::Query | Asks::Unclear => {}
             }
         }
         interest.bypass().or_else(|| content_bypass(&self.look(&view), content))

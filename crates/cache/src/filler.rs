@@ -26,6 +26,7 @@ use crate::fetch::Wishes;
 use crate::fill::{ArrivingHead, Fill, Settled};
 use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
+use crate::graphql;
 use crate::in_flight::Hold;
 use crate::key::Key;
 use crate::partial_body::{KeptPart, PartialBody};
@@ -422,17 +423,27 @@ impl<C: Call> Filler<C> {
                 return None;
             }
         }
-        let entry = self.fill.complete(trailers).map(|body| {
+        let entry = self.fill.complete(trailers).and_then(|body| {
+            if self.tells_of_errors(&head.draft, &body) {
+                return None;
+            }
             let entry = Arc::new(Entry::new(self.guarded(head.draft.clone(), asked, &body), body));
             let is_personal = entry.variant().is_some() && head.draft.variant.is_none();
             // What repeats one client's request does not take the place of what all others have.
             if !(is_personal && self.store.has_for_all(&key.view())) {
                 self.keep(key, &entry, None);
             }
-            entry
+            Some(entry)
         });
         self.leave_table();
         entry
+    }
+
+    /// Whether it is an answer of GraphQL that something went wrong: for whoever asked, whatever its status and its terms.
+    fn tells_of_errors(&self, draft: &Draft, content: &[u8]) -> bool {
+        let looked_through = rules::reflection::LOOKED_THROUGH;
+        self.policy.body_keys.graphql
+            && graphql::has_errors(&response::decoded_beginning(&draft.fields, content, looked_through))
     }
 
     /// What an answer repeats of its request selects it, whatever it says itself.

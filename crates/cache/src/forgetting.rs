@@ -34,6 +34,7 @@ impl Forgetting {
     /// The details of requests that are not looked up for what their content is.
     pub(crate) const MUTATION: &'static str = "mutation";
     pub(crate) const UNCLEAR: &'static str = "no-query";
+    pub(crate) const OVERRIDDEN: &'static str = "method-override";
     pub(crate) const TOO_LONG: &'static str = "content-too-long";
 
     /// `None` for a method that only reads.
@@ -60,8 +61,10 @@ impl Forgetting {
         let detail = status.and_then(|status| status.detail);
         let is_write = match self.judged {
             Judged::Method => true,
-            Judged::Operation => matches!(detail, Some(Self::MUTATION | Self::UNCLEAR | Self::TOO_LONG)),
-            Judged::Policy => detail == Some(Self::MUTATION),
+            Judged::Operation => {
+                matches!(detail, Some(Self::MUTATION | Self::UNCLEAR | Self::OVERRIDDEN | Self::TOO_LONG))
+            }
+            Judged::Policy => matches!(detail, Some(Self::MUTATION | Self::OVERRIDDEN)),
         };
         is_write && rules::invalidate::has_succeeded(response.status)
     }

@@ -34,13 +34,13 @@ pub(crate) enum Asks {
 }
 
 /// The operations of a document: what each is called, and whether it is a query.
-type Operations = Arc<[(Option<Box<str>>, bool)]>;
+pub(crate) type Operations = Arc<[(Option<Box<str>>, bool)]>;
 
 /// The documents behind the hashes of persisted queries (Apollo's), as far as they have come by with their text.
 pub(crate) struct Persisted(Cache<Hash, Operations>);
 
 /// SHA-256 of a document.
-type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 impl Default for Persisted {
     fn default() -> Self {
@@ -88,7 +88,7 @@ fn operation(content: &[u8], persisted: &Persisted) -> Option<Asks> {
 }
 
 /// The operations of a document that can be carried out.
-fn operations(text: &str) -> Option<Operations> {
+pub(crate) fn operations(text: &str) -> Option<Operations> {
     let tree = Parser::new(text).recursion_limit(DEEPEST).token_limit(MOST_TOKENS).parse();
     if tree.errors().next().is_some() {
         return None;
@@ -110,14 +110,14 @@ fn operations(text: &str) -> Option<Operations> {
 }
 
 /// What `extensions` say of the document.
-enum Extended {
+pub(crate) enum Extended {
     Persisted(Hash),
     /// Something else.
     Otherwise,
     Unclear,
 }
 
-fn extended(extensions: &str) -> Extended {
+pub(crate) fn extended(extensions: &str) -> Extended {
     let names = |name: &str| name.eq_ignore_ascii_case("persistedQuery");
     let Some(all) = json::members_as_written(extensions) else { return Extended::Unclear };
     let mut all = all.filter(|(name, _)| names(name));
@@ -169,6 +169,19 @@ impl<'j> Members<'j> {
     }
 }
 
+/// Whether an answer of an endpoint of GraphQL is one of what went wrong, as far as its beginning tells: a map with
+/// `errors`, whatever its status. A hash that the origin has forgotten is one (`PersistedQueryNotFound`): stored, it would
+/// be given to those who come after somebody has sent the text.
+pub(crate) fn has_errors(content: &[u8]) -> bool {
+    let whole = match std::str::from_utf8(content) {
+        Ok(text) => text,
+        // Cut within a letter.
+        Err(error) => std::str::from_utf8(&content[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let members = json::members_as_written(whole).into_iter().flatten();
+    members.filter(|(name, _)| name == "errors").any(|(_, errors)| !matches!(errors, "null" | "[]"))
+}
+
 /// Whether the content is said to be JSON in UTF-8, as it is.
 fn is_plain_json(request: &RequestView<'_>) -> bool {
     let mut types = request.fields.all(&CONTENT_TYPE);
@@ -183,10 +196,25 @@ fn is_plain_json(request: &RequestView<'_>) -> bool {
 
 /// Whether the URL may name an operation: some origins look there first.
 fn names_operation(query: Option<&str>) -> bool {
-    const NAMES: [&str; 6] = ["query", "operationname", "variables", "extensions", "id", "documentid"];
+    // Of documents that origins keep, by the names that Apollo, Relay, Hasura and Yoga give them.
+    const NAMES: [&str; 12] = [
+        "query",
+        "mutation",
+        "operationname",
+        "operationid",
+        "variables",
+        "extensions",
+        "id",
+        "documentid",
+        "docid",
+        "queryid",
+        "hash",
+        "sha256hash",
+    ];
     query.into_iter().flat_map(|query| query.split(['&', ';'])).any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();
-        name.contains(['%', '+', '[', '.']) || NAMES.contains(&&*name.to_ascii_lowercase())
+        let letters = name.to_ascii_lowercase().replace(['_', '-'], "");
+        name.contains(['%', '+', '[', '.']) || NAMES.contains(&&*letters)
     })
 }
 
@@ -274,9 +302,29 @@ mod tests {
             ("/graphql?query=mutation{a}", "application/json", Asks::Unclear),
             ("/graphql?a=1&Que%72y=mutation{a}", "application/json", Asks::Unclear),
             ("/graphql?operationName=B", "application/json", Asks::Unclear),
+            ("/graphql?doc_id=7", "application/json", Asks::Unclear),
         ] {
             assert_eq!(ask(target, media), asks, "{target} {media}");
         }
+    }
+
+    #[test]
+    fn errors_are_seen_where_they_stand() {
+        for (content, has) in [
+            (r#"{"errors":[{"message":"PersistedQueryNotFound"}]}"#, true),
+            (r#" {"data":{"a":null} , "errors" : [{}]}"#, true),
+            (r#"{"errors":[{"message":"cut"#, true),
+            (r#"{"data":{"errors":[1]}}"#, false),
+            (r#"{"data":{},"errors":null}"#, false),
+            (r#"{"data":{},"errors":[]}"#, false),
+            (r#"{"data":"errors"#, false),
+            (r#"[{"errors":[1]}]"#, false),
+            ("<html>", false),
+            ("", false),
+        ] {
+            assert_eq!(has_errors(content.as_bytes()), has, "{content}");
+        }
+        assert!(!has_errors(b"{\"a\":\"\xff"));
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod learned;
 mod lookup;
 mod marks;
 mod memory;
+mod mutation;
 mod part;
 mod partial_body;
 mod prepare;

@@ -124,10 +124,64 @@ fn a_mutation_is_no_search_whatever_the_policy_says_of_post() {
             (r#"{"query":"shoes"}"#, true),
             (r#"{"query":"{ a }"}"#, true),
             (r#"{"query":"mutation { pay }"}"#, false),
+            // In any form that some origin takes it in.
+            (r#"{"query":"mutation { pay }","id":1}"#, false),
+            (r#"[{"query":"{ a }"},{"query":"mutation { pay }"}]"#, false),
+            (r#"{"query":"query A { a } mutation B { pay }"}"#, false),
+            (r#"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"00"}}}"#, false),
+            ("mutation { pay }", false),
+            ("query=%6dutation%7Bpay%7D", false),
         ] {
-            for is_second in [false, true] {
-                let answer = post(way, &fleetfoot, "/search", JSON, content);
-                assert_eq!(answer.is_hit(), is_read && is_second, "{content}: {answer:?}");
+            for fields in [JSON, "Content-Type: text/plain", "Content-Type: application/json; charset=utf-16"]
+            {
+                for is_second in [false, true] {
+                    let answer = post(way, &fleetfoot, "/search", fields, content);
+                    assert_eq!(answer.is_hit(), is_read && is_second, "{content}: {answer:?}");
+                }
+            }
+        }
+        for _ in 0..2 {
+            assert!(!post(way, &fleetfoot, "/search?query=mutation%7Bpay%7D", JSON, "{}").is_hit());
+        }
+    });
+}
+
+#[test]
+fn a_post_that_says_another_method_is_not_answered_from_the_cache() {
+    each_way(|way| {
+        for keys in ["methods: [POST]", "graphql: true"] {
+            let origin = counting();
+            let fleetfoot = cached_with(&origin, &format!("ttl: origin, body_keys: {{ {keys} }}"));
+            let ask = |fields: &str| post(way, &fleetfoot, "/graphql", fields, r#"{"query":"{ a }"}"#);
+            assert!(!ask(JSON).is_hit() && ask(JSON).is_hit());
+            for name in ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"] {
+                let answer = ask(&format!("{JSON}\n{name}: DELETE"));
+                assert_eq!(answer.cache_status(), "fleetfoot; fwd=bypass; detail=method-override");
+                // It was a write.
+                assert!(!ask(JSON).is_hit() && ask(JSON).is_hit());
+            }
+        }
+    });
+}
+
+#[test]
+fn errors_of_graphql_are_not_stored_whatever_the_policy_says() {
+    each_way(|way| {
+        for mode in ["mode: force, ttl: 10m", "ttl: origin", "ttl: 10m, compress: true"] {
+            let origin = Origin::start();
+            origin.on("*").answer(|request| {
+                let errors = r#"{"errors":[{"message":"PersistedQueryNotFound"}]}"#;
+                let is_bad = String::from_utf8_lossy(&request.body).contains("bad");
+                ok("Cache-Control: max-age=600", if is_bad { errors } else { r#"{"data":{},"errors":[]}"# })
+            });
+            let settings = format!("{mode}, body_keys: {{ graphql: true }}");
+            let fleetfoot = cached_with(&origin, &settings);
+            for (content, is_stored) in [(r#"{"query":"{ good }"}"#, true), (r#"{"query":"{ bad }"}"#, false)]
+            {
+                for is_second in [false, true] {
+                    let answer = post(way, &fleetfoot, "/graphql", JSON, content);
+                    assert_eq!(answer.is_hit(), is_stored && is_second, "{mode} {content}: {answer:?}");
+                }
             }
         }
     });

@@ -160,7 +160,9 @@ pub(crate) static CACHE: Section = Section {
              the queries of GraphQL: the operation is parsed, and only one that is a query beyond doubt is looked up, chosen \
              by `operationName`, or by the hash of a persisted query whose text has come by. Mutations, lists of operations, \
              and whatever origins may read differently go past the cache, and forget the URL when they succeed. \
-             `methods: [POST]` takes any `POST` but a mutation of GraphQL, for a search that only reads. The key is method, target, content type and the whole content, byte by \
+             `methods: [POST]` takes any `POST` but what may be a mutation of GraphQL, in whatever form, for a search that only reads. A \
+             `POST` that says another method (`X-HTTP-Method-Override`) goes past the cache. With `graphql: true` an answer with \
+             `errors` is not stored, whatever its status and `mode`. The key is method, target, content type and the whole content, byte by \
              byte: two requests that mean the same in other words are two entries. Content over `max` goes past the cache. \
              Do not name `POST` in `methods` on a route where one changes something: the second of two equal ones would not \
              reach the origin. `methods: []` caches neither. Varnish needs the module `bodyaccess`, nginx `$request_body` in the key; \
