@@ -119,12 +119,16 @@ pub(crate) fn client_lifetime(
     Some(lifetime)
 }
 
-/// Whom an answer is for as a cache in front of us would see it, which knows its URL and its `Vary`.
+/// Whom an answer is for as a cache in front of us would see it, which knows its URL and its `Vary`, but neither who may
+/// come in nor who gets another answer past us.
 pub(crate) fn audience(fields: &HeaderMap, variant: Option<&Variant>, policy: &CachePolicy) -> Audience {
     let vary = Vary::of(fields);
     let is_told = |name: &HeaderName| vary.names().contains(name);
     let key = &policy.key;
     let is_of_more = policy.per.is_some()
+        || policy.is_signed
+        || !policy.skip_for.is_empty()
+        || !policy.bypass.is_empty()
         || key.by.is_some()
         || !key.headers.iter().all(is_told)
         || (key.cookies.as_ref().is_some_and(|names| !names.is_empty()) && !is_told(&COOKIE))

@@ -121,21 +121,25 @@ impl Argument {
         }
     }
 
-    /// Whether whoever sends a request says all of it: nothing of it is written out, and something is the request's own.
+    /// Whether whoever sends a request says how it begins, or all of it: nothing of it is written out, and something is the
+    /// request's own.
     /// `is_sent`: whether the value at a place in [`Names::values`] came with the request.
-    pub fn is_all_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+    pub fn is_open(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
         match self {
-            Argument::One(template) => !template.has_literal() && template.reads_sent(is_sent),
+            Argument::One(template) => {
+                template.begins_with_sent(is_sent)
+                    || (!template.has_literal() && template.reads_sent(is_sent))
+            }
             Argument::Each(Each { before, list, after, .. }) => {
-                let around = [before, after];
-                !around.iter().any(|template| template.has_literal())
-                    && (list.reads_sent(is_sent)
-                        || around.iter().any(|template| template.reads_sent(is_sent)))
+                let is_written = before.has_literal() || after.has_literal();
+                before.begins_with_sent(is_sent)
+                    || (!before.has_literal() && list.reads_sent(is_sent))
+                    || (!is_written && self.is_partly_sent(is_sent))
             }
         }
     }
 
-    /// Whether a part of it comes with the request, see [`Argument::is_all_sent`].
+    /// Whether a part of it comes with the request, see [`Argument::is_open`].
     pub fn is_partly_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
         match self {
             Argument::One(template) => template.reads_sent(is_sent),
@@ -275,14 +279,17 @@ mod tests {
         let names = Names { values: &names, ..Names::default() };
         let argument = |text| Argument::parse_in(text, &names, true).unwrap();
         let is_sent = |place| place == 0;
-        for (text, all, partly) in [
+        for (text, open, partly) in [
             ("news", false, false),
             ("user:${query.id}", false, true),
             ("${query.id}", true, true),
             ("${query.a}${header('B')}", true, true),
             ("${query.all('id')}", true, true),
             ("a:${query.all('id')}", false, true),
-            ("${query.all('id')}:a", false, true),
+            ("${query.all('id')}:a", true, true),
+            ("${query.id}:a", true, true),
+            ("${header('X')}:${user.id}", true, true),
+            ("${user.id}:${query.id}", false, true),
             ("${body.id}", true, true),
             ("${user.id}", false, false),
             ("${user.id}${query.id}", true, true),
@@ -291,8 +298,8 @@ mod tests {
         ] {
             let argument = argument(text);
             assert_eq!(
-                (argument.is_all_sent(&is_sent), argument.is_partly_sent(&is_sent)),
-                (all, partly),
+                (argument.is_open(&is_sent), argument.is_partly_sent(&is_sent)),
+                (open, partly),
                 "{text}"
             );
         }

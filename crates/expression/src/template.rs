@@ -251,6 +251,13 @@ impl Template {
         self.parts.iter().any(|part| matches!(part, Part::Literal(literal) if !literal.is_empty()))
     }
 
+    /// Whether what it begins with came with the request.
+    pub(crate) fn begins_with_sent(&self, is_sent: &dyn Fn(usize) -> bool) -> bool {
+        let is_empty = |part: &&Part| matches!(part, Part::Literal(literal) if literal.is_empty());
+        let first = self.parts.iter().find(|part| !is_empty(part));
+        first.is_some_and(|part| part.slots().iter().any(|slot| slot.place().is_none_or(is_sent)))
+    }
+
     /// What it begins with whatever the request is.
     pub(crate) fn beginning(&self) -> &str {
         match self.parts.first() {

@@ -158,7 +158,7 @@ impl Keys<'_> {
     ) -> Result<(), Reason> {
         for key in &arguments[..command.keys(arguments.len())] {
             let text = key.text();
-            if key.is_all_sent(is_sent) && !self.is_public {
+            if key.is_open(is_sent) && !self.is_public {
                 return Err(Reason::new(
                     format!("{} lets whoever asks read any key there is", quoted(&text)),
                     format!(
@@ -297,7 +297,9 @@ mod tests {
         };
         for text in [
             "GET ${path.id}",
+            "GET ${query.a}:x",
             "MGET ${query.all('key')}",
+            "MGET ${query.all('key')}:x",
             "MGET news ${query.key}",
             "HGETALL ${header('X-Key')}${query.b}",
             "SISMEMBER ${query.set} x",
@@ -320,11 +322,11 @@ mod tests {
             assert_eq!(checked(text, keys), Ok(()), "{text}");
         }
         let tier = Keys { tier: Some("shop:{"), ..keys };
-        for text in
-            ["GET sh${query.a}", "GET shop:{${query.a}", "GET ${query.a}:x", "MGET s${query.all('a')}"]
-        {
+        for text in ["GET sh${query.a}", "GET shop:{${query.a}", "MGET s${query.all('a')}"] {
             assert!(checked(text, tier).unwrap_err().starts_with("let the key begin with"), "{text}");
         }
+        let public = Keys { is_public: true, ..tier };
+        assert!(checked("GET ${query.a}:x", public).unwrap_err().starts_with("let the key begin with"));
         for text in ["GET shop:user:${query.a}", "GET shop:{x", "GET user:${query.a}"] {
             assert_eq!(checked(text, tier), Ok(()), "{text}");
         }

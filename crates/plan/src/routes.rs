@@ -11,7 +11,7 @@ use crate::compose::{Wrappings, compose};
 use crate::escape::escapes;
 use crate::fault::{Report, quoted};
 use crate::invalidate::invalidate;
-use crate::meant::{Pattern, ReadFrom, Route, RouteEnd};
+use crate::meant::{CachePolicy, Pattern, ReadFrom, Route, RouteEnd};
 use crate::policy::Policy;
 use crate::read::{Keys, read};
 use crate::section::Section;
@@ -191,6 +191,10 @@ fn route<'t>(
     }
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
+    let cache = match (cache, &signed) {
+        (Some(cache), Some(_)) => Some(Arc::new(CachePolicy { is_signed: true, ..(*cache).clone() })),
+        (cache, _) => cache,
+    };
     Some((place?, Route { pattern: pattern?, end: end?, cache, signed, invalidate }))
 }
 

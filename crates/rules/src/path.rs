@@ -275,9 +275,12 @@ impl Segment {
     }
 }
 
-/// Reads one byte as the most lenient origin would: decoded, with overlong UTF-8 taken for what it hides. Gives back
-/// what stands behind it.
+/// Reads one byte as the most lenient origin would: decoded, `%u006D` too, with overlong UTF-8 taken for what it hides.
+/// Gives back what stands behind it.
 pub fn lenient(path: &[u8]) -> Option<(u8, &[u8])> {
+    if let Some(read) = wide(path) {
+        return Some(read);
+    }
     let (byte, rest) = decode(path)?;
     let hidden = match byte {
         // Overlong: two bytes for a character that has one.
@@ -292,9 +295,27 @@ pub fn lenient(path: &[u8]) -> Option<(u8, &[u8])> {
             }
             _ => None,
         },
+        // Overlong: four bytes.
+        0xf0 => match decode(rest).and_then(|(second, rest)| Some((second, decode(rest)?))) {
+            Some((0x80, (middle @ (0x80 | 0x81), rest))) => match decode(rest) {
+                Some((low, rest)) if low & 0xc0 == 0x80 => Some(((middle & 1) << 6 | low & 0x3f, rest)),
+                _ => None,
+            },
+            _ => None,
+        },
         _ => None,
     };
     Some(hidden.unwrap_or((byte, rest)))
+}
+
+/// The ASCII character of the `%uXXXX` that the path begins with, as servers of Windows read it.
+fn wide(path: &[u8]) -> Option<(u8, &[u8])> {
+    match path {
+        [b'%', b'u' | b'U', b'0', b'0', high @ b'0'..=b'7', low, rest @ ..] => {
+            Some((triplet(&[b'%', *high, *low])?, rest))
+        }
+        _ => None,
+    }
 }
 
 /// The next byte, percent-decoded. A `%` without two digits stands for itself.

@@ -43,6 +43,11 @@ fn what_misleads_is_refused() {
         "/..%c1%9ca",
         "/%e0%80%ae%e0%80%ae/",
         "/%c0%80",
+        "/%f0%80%80%ae./a",
+        "/..%f0%80%80%afa",
+        "/%u002e%U002E/a",
+        "/..%u002fa",
+        "/%u0000",
         "/..?a",
     ] {
         assert!(refuses(path), "{path:?}");
@@ -67,6 +72,8 @@ fn the_rest_stays_as_it_is() {
         "/a/b.c/d",
         "/a%2Fb",
         "/a%5Cb",
+        "/%u4F60%u002",
+        "/%F0%9F%98%80",
         "/a;x=..",
         "/a;x/b",
         "/%252e%252e/",

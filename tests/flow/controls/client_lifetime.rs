@@ -304,6 +304,8 @@ fn a_lifetime_for_some_alone_is_private() {
             ("key: { headers: [X-Tenant] }", "", "X-Tenant: a", true),
             ("key: { cookies: [currency] }", "", "Cookie: currency=eur", true),
             ("per: \"${header('X-User')}\"", "", "X-User: ann", true),
+            ("skip_for: [{ cookie: session }]", "", "", true),
+            ("bypass: [X-Preview]", "", "", true),
             ("key: { headers: [X-Tenant] }", "Vary: X-Tenant", "X-Tenant: a", false),
             ("key: { headers: [X-Tenant] }", "Cache-Control: public", "X-Tenant: a", false),
             ("stale: 1s", "", "", false),

@@ -296,3 +296,22 @@ fn the_signature_goes_no_further_than_the_gate() {
     assert!(urls.contains(&"http://example.test/video?quality=low"), "{urls:?}");
     assert!(urls.contains(&"http://example.test/video/2"), "{urls:?}");
 }
+
+/// A cache in front of us knows the URL, and not the cookie that let somebody in.
+#[test]
+fn a_lifetime_of_ours_is_for_whoever_was_let_in_alone() {
+    let origin = Origin::start();
+    origin.on("*").reply(ok("", "x"));
+    let text = config(&origin, &format!("main: \"{MAIN}\""))
+        .replace("ttl: origin", "ttl: 1h, client_ttl: 1m, key: { reflected: ignore }");
+    let fleetfoot = Fleetfoot::start(&text);
+    let let_in = cookie("http://example.test/members/");
+    for (path, fields, expected) in
+        [("/members/a", let_in.as_str(), "private, max-age=60"), ("/open/a", "", "max-age=60")]
+    {
+        for _ in 0..2 {
+            let answer = fleetfoot.get_with(path, fields);
+            assert_eq!(answer.joined("Cache-Control"), expected, "{path}: {answer:?}");
+        }
+    }
+}

@@ -254,5 +254,7 @@ async fn what_the_content_of_a_request_lacks_is_the_requests_fault() {
     let error = run.serve(Bytes::from_static(b"{\"name\":null}")).await.0.unwrap_err();
     assert_eq!(error.kind(), Kind::MalformedRequest);
     assert_eq!(error.detail(), "`body.id`, `body.name` are missing");
+    let error = run.serve(Bytes::from_static(b"{\"id\":\"..\",\"name\":\"n\"}")).await.0.unwrap_err();
+    assert_eq!(error.kind(), Kind::MalformedRequest, "it leads out of its segment: {error}");
     assert!(run.serve(Bytes::from_static(b"{\"id\":1,\"name\":\"n\"}")).await.0.is_ok());
 }

@@ -43,6 +43,8 @@ pub struct CachePolicy {
     pub coalesce: bool,
     /// What of all this is looked up by name in a request.
     pub counted: Counted,
+    /// Whether the route lets signed requests alone in, so that not all who know a URL may have its answer.
+    pub is_signed: bool,
 }
 
 /// Names in a request by which a policy finds its answer, or that make the answer another one: a request that has one of
@@ -117,6 +119,7 @@ impl Default for CachePolicy {
             shared: false,
             coalesce: true,
             counted: Counted::default(),
+            is_signed: false,
         }
     }
 }

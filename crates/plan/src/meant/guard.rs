@@ -24,7 +24,13 @@ impl Guard {
             } else {
                 number(at, &|other| other.signed == route.signed)
             },
-            cache: if route.cache.is_none() { 0 } else { number(at, &|other| other.cache == route.cache) },
+            cache: match &route.cache {
+                None => 0,
+                // By name: that only one of the two is signed is told above.
+                Some(cache) => {
+                    number(at, &|other| other.cache.as_ref().is_some_and(|other| other.name == cache.name))
+                }
+            },
             invalidate: match &*route.invalidate {
                 [] => 0,
                 rules => number(at, &|other| other.invalidate == rules),

@@ -45,9 +45,9 @@ pub(crate) static CACHE: Section = Section {
         word("client_ttl", "duration or `off`", Some("off"), "How long clients are told an answer is fresh, at most.").told(
             "Browsers keep what they were told, and no purge reaches them. With this, `max-age` is cut on the way out, so \
              that they come back soon and find the cache, where a purge has worked. A stored answer that states no lifetime \
-             is given this one: as `private` where it is not for all who ask for its URL (`per`, `key.headers` and the \
-             like without `Vary`, what repeats a field of its request, and each answer on its first way through, before it \
-             was looked through). An answer that is not stored is never given one: what it states is lowered. Answers that \
+             is given this one: as `private` where it is not for all who ask for its URL (`per`, `signed`, `skip_for`, `bypass`, \
+             `key.headers` and the like without `Vary`, what repeats a field of its request, and each answer on its first way \
+             through, before it was looked through). An answer that is not stored is never given one: what it states is lowered. Answers that \
              clients may not keep stay as they are, and so does what goes past the cache (`bypass`, `skip_for`). At most \
              `max_ttl`. Cloud CDN: `clientTtl`; nginx: `expires`.",
             "ttl: 1h\nclient_ttl: 1m",

@@ -89,7 +89,7 @@ pub(crate) static LISTEN: Section = Section {
              `/metrics` never do. Without a token these are open to this machine alone: where `admin` is bound to an \
              address that others reach, they are refused. Keep the token out of the file: name a file, or a variable of \
              the environment. It protects nothing on the ports of clients, where there is nothing to protect: a `PURGE` \
-             there is just a request. Varnish calls it the secret file of `varnishadm`.",
+             there is 405. Varnish calls it the secret file of `varnishadm`.",
             "admin: 127.0.0.1:9090\nadmin_token: { file: admin.token }",
         ),
         word(

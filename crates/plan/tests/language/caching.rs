@@ -138,7 +138,9 @@ fn routes_use_both_kinds_of_policy() {
     let plan = whole();
     assert!(plan.routes[0].signed.is_none());
     let members = &plan.routes[1];
-    assert_eq!(members.cache, plan.routes[0].cache);
+    let open = plan.routes[0].cache.as_deref().unwrap();
+    assert!(!open.is_signed);
+    assert_eq!(members.cache.as_deref(), Some(&CachePolicy { is_signed: true, ..open.clone() }));
     let signed = members.signed.as_ref().unwrap();
     assert_eq!((signed.name.as_str(), signed.cookie.as_deref()), ("members", Some("Signature")));
     assert_eq!(signed.keys.iter().map(|key| key.secret.len()).collect::<Vec<_>>(), [16, 16]);

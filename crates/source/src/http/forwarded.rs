@@ -193,43 +193,40 @@ fn refuse_loop(fields: &HeaderMap) -> Result<()> {
 /// Fields that no origin ever gets: CGI turns `Proxy` into the variable `HTTP_PROXY`, which many programs obey
 /// ("httpoxy").
 fn is_never_passed(name: &str) -> bool {
-    matches!(name, "proxy" | "proxy-connection" | "proxy_connection")
+    name == "proxy" || rules::alike::field(name.as_bytes(), "proxy-connection")
 }
 
-/// Fields in which an intermediary tells who the client is or what it asked for. Also in the spelling with `_`, which
-/// CGI, WSGI and Rack cannot tell from the one with `-`.
+/// Fields in which an intermediary tells who the client is or what it asked for. Also in the spellings that CGI, WSGI and
+/// Rack cannot tell from them (`X_Real_IP`, `X.Real.IP`).
 fn is_claim(name: &str) -> bool {
-    let is = |name: &str| {
-        name.starts_with("x-forwarded")
-            || matches!(
-                name,
-                "forwarded"
-                    | "cf-connecting-ip"
-                    | "cf-connecting-ipv6"
-                    | "client-ip"
-                    | "fastly-client-ip"
-                    | "front-end-https"
-                    | "true-client-ip"
-                    | "x-client-ip"
-                    | "x-cluster-client-ip"
-                    | "x-host"
-                    | "x-http-method"
-                    | "x-http-method-override"
-                    | "x-method-override"
-                    | "x-original-forwarded-for"
-                    | "x-original-host"
-                    | "x-original-url"
-                    | "x-proxyuser-ip"
-                    | "x-real-ip"
-                    | "x-rewrite-url"
-                    | "x-scheme"
-                    | "x-url-scheme"
-            )
-    };
-    match name.as_bytes() {
-        [b'c' | b'f' | b't' | b'x', ..] => is(name) || (name.contains('_') && is(&name.replace('_', "-"))),
-        _ => false,
-    }
+    const FAMILY: &str = "x-forwarded";
+    const CLAIMS: [&str; 21] = [
+        "forwarded",
+        "cf-connecting-ip",
+        "cf-connecting-ipv6",
+        "client-ip",
+        "fastly-client-ip",
+        "front-end-https",
+        "true-client-ip",
+        "x-client-ip",
+        "x-cluster-client-ip",
+        "x-host",
+        "x-http-method",
+        "x-http-method-override",
+        "x-method-override",
+        "x-original-forwarded-for",
+        "x-original-host",
+        "x-original-url",
+        "x-proxyuser-ip",
+        "x-real-ip",
+        "x-rewrite-url",
+        "x-scheme",
+        "x-url-scheme",
+    ];
+    let sent = name.as_bytes();
+    matches!(sent, [b'c' | b'f' | b't' | b'x', ..])
+        && (sent.get(..FAMILY.len()).is_some_and(|family| rules::alike::field(family, FAMILY))
+            || CLAIMS.iter().any(|claim| rules::alike::field(sent, claim)))
 }
 
 #[cfg(test)]
