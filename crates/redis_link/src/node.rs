@@ -335,3 +335,27 @@ pub(crate) async fn connect(
     };
     tokio::time::timeout(most, opened).await.unwrap_or_else(|_| Err(failure::late_connection(&plan.name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use message::open_files;
+
+    use super::*;
+    use crate::figures::Counters;
+
+    /// What as many connections that fail so do to the breaker as open it.
+    fn is_open_after(cause: std::io::Error) -> bool {
+        let gate = Gate::new(Arc::new(Counters::default()), Duration::from_secs(5));
+        let error = failure::unconnected("redis", "127.0.0.1:6379", cause.into());
+        for _ in 0..5 {
+            failed(gate.pass().expect("nothing opens it before the fifth"), &error);
+        }
+        !gate.is_closed()
+    }
+
+    #[test]
+    fn a_server_is_left_alone_for_its_own_failures_and_not_for_ours() {
+        assert!(is_open_after(std::io::ErrorKind::ConnectionRefused.into()));
+        assert!(!is_open_after(open_files::exhausted()));
+    }
+}
