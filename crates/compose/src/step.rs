@@ -182,7 +182,7 @@ fn at_fault(call: &StepCall, sent: &[bool], error: Error) -> Error {
     let noun = match argument {
         Some(index) if sent.get(*index) == Some(&true) => call.arguments.get(*index).map(Content::noun),
         // One of them all.
-        None if given().all(|(_, is_sent)| *is_sent) => {
+        None if given().next().is_some() && given().all(|(_, is_sent)| *is_sent) => {
             Some(given().map(|(argument, _)| argument.noun()).collect::<Vec<_>>().join(" or "))
         }
         Some(_) | None => None,

@@ -114,11 +114,18 @@ pub(crate) fn unfit(source: &str, placeholder: usize, takes: &str) -> Error {
         .of_misfit(Misfit { argument: Some(placeholder), takes: takes.to_owned() })
 }
 
+/// Whether a state (of five characters, SQL 2016 §24) says that a value does not fit: a data exception. Not a division by
+/// zero, which is mostly one of columns.
+pub(crate) fn is_of_data(state: &str) -> bool {
+    state.starts_with("22") && state != "22012"
+}
+
 /// The database took the statement and found that a value of these does not fit its column. Which it is shows the value
 /// where it is repeated.
 pub(crate) fn unfit_data(source: &str, code: &str, text: &str, values: &[Bound<'_>]) -> Trouble {
-    let is_shown =
-        |bound: &&Bound<'_>| shown(bound.value).is_some_and(|value| text.contains(&format!("'{value}'")));
+    let is_quoted =
+        |value: String| text.contains(&format!("'{value}'")) || text.contains(&format!("\"{value}\""));
+    let is_shown = |bound: &&Bound<'_>| shown(bound.value).is_some_and(is_quoted);
     let mut repeated = values.iter().filter(is_shown).map(|bound| bound.placeholder);
     let argument = match values {
         [only] => Some(only.placeholder),

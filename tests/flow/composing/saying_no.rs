@@ -139,7 +139,8 @@ fn what_is_not_there_is_not_bound_as_null() {
 #[test]
 fn what_is_wrong_in_a_request_is_told_by_its_name_whatever_stands_in() {
     let (mariadb, postgres) = (mariadb(), postgres());
-    mariadb.execute("CREATE TABLE wrong (id INT, day DATE NOT NULL, name VARCHAR(3))");
+    mariadb.execute("CREATE TABLE wrong (id INT, day DATE NOT NULL, name VARCHAR(3)) DEFAULT CHARSET=latin1");
+    mariadb.execute("ALTER TABLE wrong ADD kind ENUM('a', 'b')");
     postgres.execute("CREATE TABLE wrong (id INT, day DATE, name VARCHAR(3))");
     let sources = [format!("m: {}", sql(&mariadb.url(), "")), format!("p: {}", sql(&postgres.url(), ""))];
     let routes = ["m", "p"].map(|db| {
@@ -173,11 +174,25 @@ fn what_is_wrong_in_a_request_is_told_by_its_name_whatever_stands_in() {
                 "match: POST /{db}/number, compose: {}",
                 step("INSERT INTO wrong (day, id) VALUES ('2026-01-01', ?)", "[\"${body.id}\"]")
             ),
+            format!(
+                "match: POST /{db}/name, compose: {}",
+                step("INSERT INTO wrong (day, name) VALUES ('2026-01-01', ?)", "[\"${body.name}\"]")
+            ),
+            // Nobody's value does not fit.
+            format!(
+                "match: POST /{db}/fixed, compose: {}",
+                step("INSERT INTO wrong (day, name) VALUES ('2026-01-01', ?)", "[long]")
+            ),
         ]
     });
+    let own = [
+        "match: GET /p/first, compose: { it: { p: SELECT id FROM wrong LIMIT ?, args: [\"${query.n}\"], on_error: null } }",
+        "match: GET /m/named, compose: { it: { m: SELECT id FROM wrong WHERE name = ?, args: [\"${query.name}\"], on_error: null } }",
+        "match: POST /m/kind, compose: { it: { m: \"INSERT INTO wrong (day, kind) VALUES ('2026-01-01', ?)\", args: [\"${body.kind}\"], on_error: null } }",
+    ];
     let each = "match: POST /each, compose: { it: { for: \"${body.ids}\", most: 3, compose: {}, respond: 1, on_error: null } }";
     let each = each.replace("compose: {}", "compose: { x: { m: SELECT 1 } }");
-    let routes: Vec<_> = routes.iter().flatten().chain([&each]).map(String::as_str).collect();
+    let routes: Vec<_> = routes.iter().flatten().chain([&each]).map(String::as_str).chain(own).collect();
     let fleetfoot = composing(&[&sources[0], &sources[1]], &routes);
     let ids: Vec<_> = (0..1001).map(|id| id.to_string()).collect();
     for db in ["m", "p"] {
@@ -206,7 +221,16 @@ fn what_is_wrong_in_a_request_is_told_by_its_name_whatever_stands_in() {
             400,
             "`body.id` does not fit",
         );
+        let name = post(&fleetfoot, &format!("/{db}/name"), r#"{"name":"long"}"#);
+        assert_refused(&name, 400, "`body.name` does not fit");
+        let fixed = post(&fleetfoot, &format!("/{db}/fixed"), "{}");
+        assert_eq!(told(&fixed), ("false", "it;error=unusable-reply"));
     }
+    assert_refused(&fleetfoot.get("/p/first?n=-1"), 400, "the parameter `n` does not fit");
+    assert_eq!(fleetfoot.get("/m/named?name=a").status, 200);
+    // What its character set does not have.
+    assert_refused(&fleetfoot.get("/m/named?name=%F0%9F%98%80"), 400, "the parameter `name` does not fit");
+    assert_refused(&post(&fleetfoot, "/m/kind", r#"{"kind":"c"}"#), 400, "`body.kind` does not fit");
     for (content, detail) in [
         (r#"{"ids":[1,2,3,4]}"#, "`body.ids` has 4 items, and `most` is 3"),
         (r#"{"ids":"1"}"#, "`body.ids` is no list"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expression::Scalar;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, DriverError, Error, Opts, Params, Value};
+use mysql_async::{Conn, DriverError, Error, Opts, Params, ServerError, Value};
 use tokio::time::timeout;
 
 use super::cell;
@@ -107,12 +107,21 @@ fn value(scalar: &Scalar) -> Value {
 /// Errors of the server after which it closes the connection: it shuts down, the connection was killed, or idle too long.
 const FATAL: [u16; 4] = [1053, 1927, 3169, 4031];
 
-/// An integer of another form; most other values that do not fit have a state that begins with `22`.
-const INCORRECT_VALUE: u16 = 1366;
+/// Values that do not fit, of a state that does not say so: data truncated, an invalid string, an incorrect value, and a
+/// string that the character set of its column does not have.
+const UNFIT: [u16; 4] = [1265, 1300, 1366, 3988];
+/// Strings that cannot be compared: of two columns, or, where one may be coerced, a column and a value.
+const MIXED_COLLATIONS: u16 = 1267;
+
+fn is_of_data(server: &ServerError) -> bool {
+    trouble::is_of_data(&server.state)
+        || UNFIT.contains(&server.code)
+        || (server.code == MIXED_COLLATIONS && server.message.contains(",COERCIBLE)"))
+}
 
 fn told(source: &str, text: &Text<'_>, error: Error, sent: bool) -> Trouble {
     match error {
-        Error::Server(server) if server.state.starts_with("22") || server.code == INCORRECT_VALUE => {
+        Error::Server(server) if is_of_data(&server) => {
             let code = format!("{}, {}", server.code, server.state);
             trouble::unfit_data(source, &code, &server.message, &text.values)
         }

@@ -143,6 +143,9 @@ fn told(source: &str, text: &Text<'_>, error: Error, sent: bool) -> Trouble {
             Some(bound) => {
                 Trouble::Refused(trouble::unfit(source, bound.placeholder, "something of another form"))
             }
+            None if trouble::is_of_data(said.code().code()) => {
+                trouble::unfit_data(source, said.code().code(), said.message(), &text.values)
+            }
             None => trouble::refused(source, said.code().code(), said.message(), &text.values),
         },
         None => trouble::broken(source, sent, &error),
