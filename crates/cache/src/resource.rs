@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::HeaderName;
+use http::header::{HeaderMap, HeaderName};
 use message::{Fields, Timestamp};
 
 use crate::entry::Entry;
@@ -13,7 +13,7 @@ use crate::part::Part;
 pub enum Resource {
     /// One answer.
     One(Arc<Entry>),
-    /// Variants, newest first.
+    /// Variants, newest first; last, where there is one, the answer that names no `Vary`.
     Many(Arc<[Arc<Entry>]>),
     /// Nothing whole, but a stretch of it.
     Part(Arc<Part>),
@@ -59,8 +59,14 @@ impl Resource {
     }
 
     /// The newest entry that answers a request with these fields.
+    ///
+    /// Beside variants, one without `Vary` is the default: for those who say nothing of what the variants are chosen by.
     pub fn select(&self, request: Fields<'_>) -> Option<&Arc<Entry>> {
-        self.entries().iter().find(|entry| entry.matches(request))
+        let chosen = self.entries().iter().find(|entry| entry.matches(request))?;
+        let mut variants = self.entries().iter().filter_map(|entry| entry.variant());
+        let is_for_it = chosen.variant().is_some()
+            || variants.all(|variant| variant.names.iter().all(|name| !request.has(name)));
+        is_for_it.then_some(chosen)
     }
 
     /// The same, given up for it: the one reference a hit takes is passed on.
@@ -79,12 +85,22 @@ impl Resource {
 
     /// This resource with `entry` in front; it replaces its own variant, and the oldest gives way above `most`.
     ///
-    /// An answer without `Vary` replaces all: the origin has stopped negotiating.
+    /// An answer without `Vary` replaces all: the origin has stopped negotiating. One with `Vary` leaves the default to
+    /// those who express no preference, unless it is for them itself: many origins name `Origin` only to who sends it,
+    /// and one such request must not take the answer from all others (RFC 9111 §4.1).
     #[must_use]
     pub fn with(&self, entry: Arc<Entry>, most: usize) -> Resource {
         let Some(variant) = entry.variant() else { return Resource::One(entry) };
+        let is_for_who_prefers_nothing = variant.matches(Fields::Map(&HeaderMap::new()));
+        let default = self
+            .entries()
+            .iter()
+            .find(|other| other.variant().is_none())
+            .filter(|_| most > 1 && !is_for_who_prefers_nothing);
         let others = self.entries().iter().filter(|other| other.variant().is_some_and(|v| v != variant));
-        let entries: Vec<_> = std::iter::once(&entry).chain(others).take(most.max(1)).cloned().collect();
+        let variants =
+            std::iter::once(&entry).chain(others).take(most.max(1) - usize::from(default.is_some()));
+        let entries: Vec<_> = variants.chain(default).cloned().collect();
         if entries.len() == 1 { Resource::One(entry) } else { Resource::Many(entries.into()) }
     }
 

@@ -106,3 +106,25 @@ fn what_the_resource_has_become_takes_the_place_of_what_it_was() {
         assert_eq!(fleetfoot.get("/").text(), "down", "what it was is gone");
     }
 }
+
+/// Many origins name `Origin` in `Vary` to those alone who send it.
+#[test]
+fn a_variant_leaves_the_default_to_those_who_prefer_nothing() {
+    let origin = Origin::start();
+    origin.on("/").answer(|request| match request.field("Origin") {
+        Some(site) => ok("Cache-Control: max-age=600\nVary: Origin", site),
+        None => ok("Cache-Control: max-age=600\nETag: \"one\"", "default"),
+    });
+    let fleetfoot = cached(&origin);
+    fleetfoot.get("/");
+    for site in ["http://a.test", "http://b.test"] {
+        let fields = format!("Origin: {site}\nCache-Control: no-cache");
+        assert_eq!(fleetfoot.get_with("/", &fields).text(), site);
+    }
+    let hit = fleetfoot.get("/");
+    assert!(hit.is_hit() && hit.text() == "default", "{hit:?}");
+    assert_eq!(fleetfoot.get_with("/", "Origin: http://a.test").text(), "http://a.test");
+    // Whoever prefers something that is not there is not given the default.
+    assert_eq!(fleetfoot.get_with("/", "Origin: http://c.test").text(), "http://c.test");
+    assert_eq!(origin.count("GET /"), 4);
+}

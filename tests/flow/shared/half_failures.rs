@@ -1,6 +1,7 @@
 //! A Redis that fails by halves: it reads and does not write, or one instance alone is cut off from it. A purge is told when
 //! Redis has taken it and not before; who cannot tell says so; and the others doubt what they hold within `unheard`.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -13,7 +14,7 @@ use crate::control_port::port::{get, purge};
 /// How Redis comes to refuse what is written, what it says then, and how that ends.
 type Refusal = (&'static str, &'static [&'static [&'static str]], &'static [&'static [&'static str]]);
 
-const REFUSALS: [Refusal; 4] = [
+const REFUSALS: [Refusal; 5] = [
     ("OOM", &[&["CONFIG", "SET", "maxmemory", "1"]], &[&["CONFIG", "SET", "maxmemory", "0"]]),
     (
         "NOREPLICAS",
@@ -25,6 +26,7 @@ const REFUSALS: [Refusal; 4] = [
         &[&["ACL", "SETUSER", "default", "-xadd"]],
         &[&["ACL", "SETUSER", "default", "+xadd"]],
     ),
+    ("MISCONF", &[&["CONFIG", "SET", "save", "3600 1"], &["BGSAVE"]], &[&["CONFIG", "SET", "save", ""]]),
     ("READONLY", &[&["REPLICAOF", "127.0.0.1", "1"]], &[&["REPLICAOF", "NO", "ONE"]]),
 ];
 
@@ -42,8 +44,14 @@ fn what_redis_does_not_take_is_not_told_and_the_others_doubt() {
         one.get("/");
         until_written(&mut one, 1);
         assert!(other.get("/").is_hit());
+        // Where it saves what it holds a folder is in the way, so it can save nothing.
+        let folder = redis.command(&["CONFIG", "GET", "dir"]).texts()[1].clone();
+        std::fs::create_dir_all(Path::new(&folder).join("dump.rdb/in-the-way")).unwrap();
         for command in refuse {
             drop(redis.command(command).or_panic());
+        }
+        if why == "MISCONF" {
+            wait_until("refusing", || redis.command(&["SET", "any", "thing"]).error().is_some());
         }
         let told = purge(&one, &json!({ "url": "http://example.test/" }));
         let others = told["other_instances"].as_str().unwrap();
