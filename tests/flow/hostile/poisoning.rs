@@ -60,7 +60,6 @@ fn the_key_is_what_the_origin_sees() {
         "/b",
         "/a//b",
         "/a/b",
-        "/a%2fb",
         "/a%2Fb",
         "/a%5cb",
         "/a;x",
@@ -68,7 +67,6 @@ fn the_key_is_what_the_origin_sees() {
         "/a.",
         "/a%20",
         "/a+",
-        "/%61",
         "/%c0%af",
         "/a?",
         "/a?b",
@@ -94,6 +92,11 @@ fn the_key_is_what_the_origin_sees() {
             let answer = fleetfoot.get(target);
             assert_eq!((answer.text().as_str(), answer.is_hit()), (target, round == 1));
         });
+    }
+    // Spellings that every reader takes for the same are one for the origin too.
+    for (spelling, target) in [("/%61", "/a"), ("/a%2fb", "/a%2Fb"), ("/%41", "/A"), ("/a%2E", "/a.")] {
+        let answer = fleetfoot.get(spelling);
+        assert!(answer.is_hit() && answer.text() == target, "{spelling}: {answer:?}");
     }
 }
 
