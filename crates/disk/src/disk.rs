@@ -232,6 +232,8 @@ mod tests {
             while disk.figures().paused {
                 std::thread::yield_now();
             }
+            // The trial that ended the pause is over as well.
+            assert!(disk.settle(LONG));
             disk.break_writes(true);
             assert!(insert(&disk, key, if key == "large" { 1 << 20 } else { 100 }));
             assert!(disk.settle(LONG));

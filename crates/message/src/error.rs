@@ -200,33 +200,48 @@ pub struct Error {
     kind: Kind,
     retry: Retry,
     detail: Cow<'static, str>,
+    /// One word, since errors are part of every request's memory, and most have neither.
+    beneath: Option<Arc<Beneath>>,
+}
+
+/// What lies beneath an error.
+#[derive(Clone, Default)]
+struct Beneath {
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
-    misfit: Option<Arc<Misfit>>,
+    misfit: Option<Misfit>,
 }
 
 impl Error {
     /// An error of this kind; `detail` is for people and must hold no secret. Never to be retried.
     pub fn new(kind: Kind, detail: impl Into<Cow<'static, str>>) -> Self {
-        Error { kind, retry: Retry::Never, detail: detail.into(), cause: None, misfit: None }
+        Error { kind, retry: Retry::Never, detail: detail.into(), beneath: None }
     }
 
     /// The same, with what lay beneath it.
     #[must_use]
     pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.cause = Some(Arc::new(cause));
+        self.beneath_mut().cause = Some(Arc::new(cause));
         self
     }
 
     /// The same, with the value that is at fault: whoever gave it is told by the name that it has there.
     #[must_use]
     pub fn of_misfit(mut self, misfit: Misfit) -> Self {
-        self.misfit = Some(Arc::new(misfit));
+        self.beneath_mut().misfit = Some(misfit);
         self
+    }
+
+    fn beneath_mut(&mut self) -> &mut Beneath {
+        Arc::make_mut(self.beneath.get_or_insert_default())
+    }
+
+    fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.beneath.as_ref()?.cause.as_deref()
     }
 
     /// The value that is at fault.
     pub fn misfit(&self) -> Option<&Misfit> {
-        self.misfit.as_deref()
+        self.beneath.as_ref()?.misfit.as_ref()
     }
 
     /// The same, with another word on trying again.
@@ -266,7 +281,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.detail)?;
-        match &self.cause {
+        match self.cause() {
             Some(cause) => write!(f, ": {cause}"),
             None => Ok(()),
         }
@@ -281,6 +296,6 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.as_ref().map(|cause| &**cause as _)
+        self.cause().map(|cause| cause as _)
     }
 }
