@@ -22,6 +22,7 @@ mod hostile {
     mod request_heads;
     mod responses;
     pub(crate) mod signed;
+    mod silent_readers;
     mod spelling;
     mod two_clients;
     mod two_clients_errors;

@@ -246,7 +246,7 @@ impl<C: Call> Caching<'_, C> {
 
     /// A fill that nobody can join.
     pub(crate) fn alone(&self) -> Arc<Fill> {
-        Fill::alone(self.store.marks.epoch())
+        Fill::alone(self.store.marks.epoch(), self.store.memory.held())
     }
 
     /// Whether requests of this method are looked up by their content too.

@@ -68,7 +68,11 @@ async fn make(
         // Marked as being compressed for good, so that nobody tries again.
         return None;
     }
-    let next = Arc::new(entry.with_encoded(encoding, body));
+    let Some(hold) = store.memory.held().room(body.len() as u64) else {
+        entry.end_encoding();
+        return None;
+    };
+    let next = Arc::new(entry.with_encoded(encoding, hold.copied(&body)));
     store.memory.replace(&key.view(), &entry, Arc::clone(&next), most_variants);
     store.counters.encoded();
     Some(next)

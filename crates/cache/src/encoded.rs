@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rules::Encoding;
 
+use crate::held::Content;
 use crate::stored_head;
 
 /// One compressed form of an entry's content.
@@ -13,18 +14,22 @@ pub struct Encoded {
     pub encoding: Encoding,
     /// As [`Entry::head`].
     pub(crate) head: Box<[u8]>,
-    /// The content.
-    pub body: Bytes,
+    pub(crate) content: Content,
 }
 
 impl Encoded {
-    pub(crate) fn new(encoding: Encoding, status: StatusCode, fields: &HeaderMap, body: Bytes) -> Self {
-        let head = stored_head::write(status, &response::encoded_fields(fields, encoding), body.len());
-        Encoded { encoding, head, body }
+    pub(crate) fn new(encoding: Encoding, status: StatusCode, fields: &HeaderMap, content: Content) -> Self {
+        let head = stored_head::write(status, &response::encoded_fields(fields, encoding), content.len());
+        Encoded { encoding, head, content }
     }
 
     /// The head as it goes out.
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// The content.
+    pub fn body(&self) -> &Bytes {
+        self.content.bytes()
     }
 }

@@ -14,6 +14,7 @@ use rules::client_lifetime::Audience;
 use rules::{Encoding, Exchange, Terms, Vary};
 
 use crate::encoded::Encoded;
+use crate::held::Content;
 use crate::keyed_fields::KeyedFields;
 use crate::stored_head;
 use crate::tags::Tags;
@@ -24,7 +25,7 @@ pub struct Entry {
     status: StatusCode,
     /// Status line and fields, each ended by CRLF, without the closing empty line, `Age` and our `Cache-Status`.
     head: Box<[u8]>,
-    body: Bytes,
+    body: Content,
     terms: Terms,
     /// The purges up to this epoch do not concern it.
     compared: AtomicU64,
@@ -129,7 +130,7 @@ impl Draft {
 
 impl Entry {
     /// Puts an entry together.
-    pub fn new(draft: Draft, body: Bytes) -> Self {
+    pub fn new(draft: Draft, body: Content) -> Self {
         let Draft { status, fields, terms, variant, tags, client_lifetime, encodable, since } = draft;
         let is_plain = variant.is_none() && tags.is_empty() && client_lifetime.is_none() && !encodable;
         let more = More { variant, tags, client_lifetime, encodable, encoded: Vec::new() };
@@ -170,7 +171,8 @@ impl Entry {
         if let (Some(more), Some(before)) = (&mut next.more, &self.more)
             && more.encodable
         {
-            let anew = |form: &Encoded| Encoded::new(form.encoding, self.status, &fields, form.body.clone());
+            let anew =
+                |form: &Encoded| Encoded::new(form.encoding, self.status, &fields, form.content.clone());
             more.encoded = before.encoded.iter().map(anew).collect();
         }
         next
@@ -184,7 +186,7 @@ impl Entry {
 
     /// The same answer with its content compressed as well.
     #[must_use]
-    pub(crate) fn with_encoded(&self, encoding: Encoding, body: Bytes) -> Self {
+    pub(crate) fn with_encoded(&self, encoding: Encoding, body: Content) -> Self {
         let mut next = self.followed_by(self.draft());
         if let Some(more) = &mut next.more {
             more.encoded.retain(|form| form.encoding != encoding);
@@ -205,7 +207,13 @@ impl Entry {
 
     /// The content.
     pub fn body(&self) -> &Bytes {
-        &self.body
+        self.body.bytes()
+    }
+
+    /// Bytes of content in all its forms.
+    pub(crate) fn content(&self) -> u64 {
+        let encoded = self.more.iter().flat_map(|more| &more.encoded).map(|form| form.content.len());
+        (self.body.len() + encoded.sum::<usize>()) as u64
     }
 
     /// The terms of reuse.
@@ -249,7 +257,7 @@ impl Entry {
     pub(crate) fn is_same_answer(&self, other: &Entry) -> bool {
         std::ptr::eq(self, other)
             || (self.terms.received_at() == other.terms.received_at()
-                && self.body.as_ptr() == other.body.as_ptr()
+                && self.body().as_ptr() == other.body().as_ptr()
                 && self.body.len() == other.body.len()
                 && self.variant() == other.variant())
     }
@@ -317,8 +325,8 @@ impl Entry {
     /// The fields and content that go to a client at `now`, in the form wanted where there is one.
     pub(crate) fn for_client(&self, wanted: Option<Encoding>, now: Timestamp) -> (HeaderMap, &Bytes) {
         let (head, body) = match wanted.and_then(|encoding| self.encoded(encoding)) {
-            Some(encoded) => (&encoded.head, &encoded.body),
-            None => (&self.head, &self.body),
+            Some(encoded) => (&encoded.head, encoded.body()),
+            None => (&self.head, self.body()),
         };
         let mut fields = stored_head::fields(head);
         if let Some(lifetime) = self.client_lifetime() {
@@ -332,7 +340,8 @@ impl Entry {
         const OVERHEAD: usize = 256;
         let more = self.more.as_ref().map_or(0, |more| {
             let variant = more.variant.as_ref().map_or(0, |v| v.selecting.len() + 64 * v.names.len());
-            let encoded: usize = more.encoded.iter().map(|form| form.head.len() + form.body.len() + 64).sum();
+            let encoded: usize =
+                more.encoded.iter().map(|form| form.head.len() + form.content.len() + 64).sum();
             let lifetime = more.client_lifetime.as_ref().map_or(0, ClientLifetime::cost);
             size_of::<More>() + variant + more.tags.joined().len() + lifetime + encoded
         });
@@ -363,7 +372,7 @@ mod tests {
                 })
                 .collect();
             let draft = Draft { fields: fields.clone(), ..sample::draft() };
-            let entry = Entry::new(draft, Bytes::from_static(b"four"));
+            let entry = Entry::new(draft, Content::from_static(b"four"));
             let mut back = entry.fields();
             prop_assert_eq!(back.remove(CONTENT_LENGTH), Some(HeaderValue::from(4)));
             prop_assert_eq!(back, fields);

@@ -25,6 +25,7 @@ use crate::follower_body::FollowerBody;
 use crate::interest::Interest;
 use crate::key::Key;
 use crate::lookup::{Found, find};
+use crate::onward::Again;
 use crate::unshared::Asker;
 
 /// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
@@ -260,7 +261,10 @@ impl<C: Call> Caching<'_, C> {
                         None => Answer::stored(&view, ask.encoding, &entry, status.answered(entry.status())),
                     }
                 }
-                None => Self::arriving(&view, follower, &head, status),
+                None => {
+                    let again = fill.may_leave_behind().then(|| Again::new(self.call, &ask.request));
+                    Self::arriving(&view, follower, &head, again, status)
+                }
             },
             News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
@@ -302,7 +306,8 @@ impl<C: Call> Caching<'_, C> {
     fn arriving(
         request: &RequestView<'_>,
         follower: Follower,
-        head: &ArrivingHead,
+        head: &Arc<ArrivingHead>,
+        again: Option<Again>,
         status: CacheStatus,
     ) -> Answer {
         let draft = &head.draft;
@@ -319,7 +324,7 @@ impl<C: Call> Caching<'_, C> {
             }
             lifetime.apply(&mut fields, age, draft.terms.fresh_for(now));
         }
-        let body = Body::stream(FollowerBody::new(follower, head.length));
+        let body = Body::stream(FollowerBody::new(follower, head, again));
         let response = Response { status: draft.status, fields, body };
         Answer { outcome: Ok(response::conditional(request, response)), status, waited: None }
     }

@@ -13,12 +13,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::Bytes;
 use http::HeaderMap;
 use message::Error;
 
+use crate::arriving::{Arriving, Passing};
+use crate::beginning::Beginning;
 use crate::entry::{Draft, Entry, Variant};
 use crate::follower::Piece;
+use crate::held::{Content, Held};
 
 /// The head of a storable answer that is arriving.
 #[derive(Debug)]
@@ -78,6 +81,7 @@ pub(crate) struct Fill {
     is_alone: bool,
     /// The epoch of purges when it began: what it brings is of before the later ones.
     since: u64,
+    held: Arc<Held>,
     state: Mutex<State>,
 }
 
@@ -103,21 +107,11 @@ enum Phase {
 #[derive(Debug)]
 struct Arrival {
     head: Arc<ArrivingHead>,
-    content: Content,
+    content: Arriving,
     /// How the content ended: its trailers, or what broke it off.
     end: Option<Result<Option<HeaderMap>, Error>>,
     /// For those who wait until it has been looked through.
     done: Done,
-    /// Content is kept from the first byte on. Once it is over the limit only a window is.
-    whole: bool,
-}
-
-#[derive(Debug)]
-enum Content {
-    /// What has come, from offset `start` on.
-    Growing { start: u64, bytes: BytesMut },
-    /// All of it, shared with the stored entry.
-    Whole(Bytes),
 }
 
 #[derive(Debug, Default)]
@@ -126,21 +120,19 @@ struct Seat {
     waker: Option<Waker>,
     /// Content read so far.
     read: u64,
+    /// What this one has had, for whom the others wait no longer.
+    behind: Option<Box<Beginning>>,
 }
 
-/// Above this much unread content an oversized answer waits for its slowest reader.
-const WINDOW: u64 = 256 * 1024;
-/// Most content a reader takes at once.
-const PIECE: usize = 64 * 1024;
-
 impl Fill {
-    pub(crate) fn new(variant: Option<Variant>, since: u64) -> Arc<Fill> {
-        Arc::new(Fill { is_alone: false, since, state: Mutex::new(State { variant, ..State::default() }) })
+    pub(crate) fn new(variant: Option<Variant>, since: u64, held: &Arc<Held>) -> Arc<Fill> {
+        let state = Mutex::new(State { variant, ..State::default() });
+        Arc::new(Fill { is_alone: false, since, held: Arc::clone(held), state })
     }
 
     /// For one client, outside the table.
-    pub(crate) fn alone(since: u64) -> Arc<Fill> {
-        Arc::new(Fill { is_alone: true, since, state: Mutex::default() })
+    pub(crate) fn alone(since: u64, held: &Arc<Held>) -> Arc<Fill> {
+        Arc::new(Fill { is_alone: true, since, held: Arc::clone(held), state: Mutex::default() })
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -165,67 +157,76 @@ impl Fill {
     /// A storable answer's head is here.
     pub(crate) fn arrive(&self, head: Arc<ArrivingHead>) {
         let mut state = self.state();
-        let capacity = head.length.unwrap_or(0) as usize;
         state.variant.clone_from(&head.draft.variant);
-        state.phase = Phase::Arriving(Arrival {
-            head,
-            content: Content::Growing { start: 0, bytes: BytesMut::with_capacity(capacity) },
-            end: None,
-            done: Done::NotYet,
-            whole: true,
-        });
+        let content = Arriving::new(head.length, &self.held);
+        state.phase = Phase::Arriving(Arrival { head, content, end: None, done: Done::NotYet });
         state.wake_followers();
     }
 
-    /// More content is here; tells how much there is in all.
-    pub(crate) fn extend(&self, data: &[u8]) -> u64 {
+    /// More content is here, of which at most so much is kept; tells how much there is in all.
+    pub(crate) fn extend(&self, data: Bytes, most: u64) -> u64 {
         let mut state = self.state();
-        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase
-        else {
-            return 0;
-        };
-        bytes.extend_from_slice(data);
-        let total = *start + bytes.len() as u64;
+        let Phase::Arriving(Arrival { content, .. }) = &mut state.phase else { return 0 };
+        content.push(data, most, &self.held);
+        let total = content.end();
         state.wake_followers();
         total
     }
 
-    /// The content outgrew the limit: from now on only a window of it is kept, and nobody new may follow.
-    pub(crate) fn outgrow(&self) {
-        if let Phase::Arriving(arrival) = &mut self.state().phase {
-            arrival.whole = false;
+    /// Whether the content streams past the cache: only what somebody still has to read is kept, and nobody new may
+    /// follow.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(&self.state().phase, Phase::Arriving(arrival) if arrival.content.is_passing())
+    }
+
+    /// Whether a reader who is too slow for the others may be left behind: known from the beginning, for content whose
+    /// length was told has its room by then.
+    pub(crate) fn may_leave_behind(&self) -> bool {
+        match &self.state().phase {
+            Phase::Arriving(arrival) => arrival.head.length.is_none() || arrival.content.is_passing(),
+            Phase::Asking | Phase::Settled(_) => false,
         }
     }
 
-    /// For an outgrown fill: ready with `true` when there is room for more, with `false` when nobody reads any more.
+    /// For a passing fill: ready with `true` when there is room for more, with `false` when nobody reads any more.
+    ///
+    /// It is read no further ahead than a window. Whoever is so far behind while others wait is left behind: they go on
+    /// alone, and the others at their own pace.
     pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<bool> {
-        let mut state = self.state();
-        let Some(slowest) = state.slowest() else { return Poll::Ready(false) };
-        let Phase::Arriving(Arrival { content: Content::Growing { start, bytes }, .. }) = &mut state.phase
-        else {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let Phase::Arriving(Arrival { content: Arriving::Passing(passing), .. }) = &mut state.phase else {
             return Poll::Ready(false);
         };
-        bytes.advance((slowest - *start) as usize);
-        *start = slowest;
-        if (bytes.len() as u64) < WINDOW {
-            return Poll::Ready(true);
+        loop {
+            let start = passing.start();
+            let readers = || state.seats.iter().filter(move |seat| seat.reads_on(start));
+            let Some(slowest) = readers().map(|seat| seat.read).min() else { return Poll::Ready(false) };
+            let end = passing.end();
+            let is_awaited = readers().any(|seat| seat.read == end && seat.waker.is_some());
+            let window = Passing::window(readers().count(), &self.held);
+            passing.advance(slowest);
+            let unread = end - slowest;
+            if unread < window || (unread == 0 && is_awaited) {
+                return Poll::Ready(true);
+            }
+            if unread == 0 || !is_awaited {
+                state.filler = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+            for seat in state.seats.iter_mut().filter(|seat| seat.reads_on(start) && seat.read == slowest) {
+                seat.behind = Some(Box::new(passing.beginning(slowest)));
+                seat.waker.take().into_iter().for_each(Waker::wake);
+            }
         }
-        state.filler = Some(cx.waker().clone());
-        Poll::Pending
     }
 
     /// The content is complete. Returns it when it was kept whole.
-    pub(crate) fn complete(&self, trailers: Option<HeaderMap>) -> Option<Bytes> {
+    pub(crate) fn complete(&self, trailers: Option<HeaderMap>) -> Option<Content> {
         let mut state = self.state();
         let Phase::Arriving(arrival) = &mut state.phase else { return None };
         arrival.end = Some(Ok(trailers));
-        let mut kept = None;
-        if let (true, Content::Growing { bytes, .. }) = (arrival.whole, &mut arrival.content) {
-            // A boxed slice gives back what the buffer allocated too much.
-            let bytes = Bytes::from(std::mem::take(bytes).to_vec().into_boxed_slice());
-            arrival.content = Content::Whole(bytes.clone());
-            kept = Some(bytes);
-        }
+        let kept = arrival.content.complete();
         state.wake_followers();
         kept
     }
@@ -277,7 +278,7 @@ impl Fill {
 
     pub(crate) fn take_seat(&self) -> usize {
         let mut state = self.state();
-        let seat = Seat { taken: true, waker: None, read: 0 };
+        let seat = Seat { taken: true, ..Seat::default() };
         if let Some(index) = state.free.pop() {
             state.seats[index] = seat;
             index
@@ -302,9 +303,7 @@ impl Fill {
                 Poll::Pending
             }
             // Whoever comes after the beginning is gone cannot follow.
-            Phase::Arriving(arrival)
-                if !arrival.whole && state.seats[seat].read == 0 && arrival.start() > 0 =>
-            {
+            Phase::Arriving(arrival) if state.seats[seat].read == 0 && arrival.content.start() > 0 => {
                 Poll::Ready(News::Settled(Settled::Alone))
             }
             Phase::Arriving(arrival) => Poll::Ready(News::Arriving(Arc::clone(&arrival.head))),
@@ -327,11 +326,14 @@ impl Fill {
     pub(crate) fn poll_content(&self, seat: usize, cx: &mut Context<'_>) -> Poll<Piece> {
         let mut guard = self.state();
         let state = &mut *guard;
-        let read = state.seats[seat].read;
         let Phase::Arriving(arrival) = &state.phase else { return Poll::Ready(Piece::End(None)) };
-        if let Some(piece) = arrival.piece(read) {
-            state.seats[seat].read += piece.len() as u64;
-            if !arrival.whole {
+        let seat = &mut state.seats[seat];
+        if let Some(had) = seat.behind.take() {
+            return Poll::Ready(Piece::Behind(had));
+        }
+        if let Some(piece) = arrival.content.piece(seat.read, &self.held) {
+            seat.read += piece.len() as u64;
+            if arrival.content.is_passing() {
                 state.wake_filler();
             }
             return Poll::Ready(Piece::Data(piece));
@@ -340,10 +342,21 @@ impl Fill {
             Some(Ok(trailers)) => Poll::Ready(Piece::End(trailers.clone())),
             Some(Err(error)) => Poll::Ready(Piece::Broken(error.clone())),
             None => {
-                state.seats[seat].waker = Some(cx.waker().clone());
+                seat.waker = Some(cx.waker().clone());
+                if arrival.content.is_passing() {
+                    state.wake_filler();
+                }
                 Poll::Pending
             }
         }
+    }
+}
+
+impl Seat {
+    /// Whether the others wait for this reader. Not for who sat down after the window had moved on (they found the fill
+    /// in the table just before it left that, on another core): they will be told to ask for themselves.
+    fn reads_on(&self, start: u64) -> bool {
+        self.taken && self.behind.is_none() && self.read >= start
     }
 }
 
@@ -357,40 +370,6 @@ impl State {
             filler.wake();
         }
     }
-
-    /// How far the slowest reader is. Whoever sat down after the window had moved on (they found the fill in the table
-    /// just before it left that, on another core) is none: they will be told to ask for themselves.
-    fn slowest(&self) -> Option<u64> {
-        let start = match &self.phase {
-            Phase::Arriving(arrival) => arrival.start(),
-            Phase::Asking | Phase::Settled(_) => 0,
-        };
-        self.seats.iter().filter(|seat| seat.taken && seat.read >= start).map(|seat| seat.read).min()
-    }
-}
-
-impl Arrival {
-    fn start(&self) -> u64 {
-        match self.content {
-            Content::Growing { start, .. } => start,
-            Content::Whole(_) => 0,
-        }
-    }
-
-    /// The next piece for a reader who has read so much. Small content is copied out of the growing buffer, since
-    /// handing out slices of it would pin every buffer it grows through; complete content is shared.
-    fn piece(&self, read: u64) -> Option<Bytes> {
-        let offset =
-            read.checked_sub(self.start()).expect("the window starts at the slowest reader") as usize;
-        let bytes = match &self.content {
-            Content::Growing { bytes, .. } => {
-                let end = bytes.len().min(offset + PIECE);
-                Bytes::copy_from_slice(&bytes[offset..end])
-            }
-            Content::Whole(bytes) => bytes.slice(offset..),
-        };
-        (!bytes.is_empty()).then_some(bytes)
-    }
 }
 
 #[cfg(test)]
@@ -403,22 +382,68 @@ mod tests {
         Arc::new(ArrivingHead { draft: sample::draft(), length: None, fingerprint: None })
     }
 
+    /// A fill of content that passes: none may be stored.
+    fn passing(first: &'static [u8]) -> (Arc<Fill>, Follower) {
+        let fill = Fill::new(None, 0, &Held::new(64 << 20));
+        let reader = Follower::new(&fill);
+        fill.arrive(head());
+        fill.extend(Bytes::from_static(first), 0);
+        (fill, reader)
+    }
+
+    fn read(reader: &Follower, cx: &mut Context<'_>) -> Option<Bytes> {
+        match reader.poll_content(cx) {
+            Poll::Ready(Piece::Data(data)) => Some(data),
+            _ => None,
+        }
+    }
+
     #[test]
     fn who_sits_down_after_the_window_moved_on_disturbs_nobody() {
         let mut cx = Context::from_waker(Waker::noop());
-        let fill = Fill::new(None, 0);
-        let reader = Follower::new(&fill);
-        fill.arrive(head());
-        fill.extend(b"first");
-        fill.outgrow();
-        assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "first"));
+        let (fill, reader) = passing(b"first");
+        assert_eq!(read(&reader, &mut cx).unwrap(), "first");
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
         let late = Follower::new(&fill);
         assert!(matches!(late.poll_news(&mut cx), Poll::Ready(News::Settled(Settled::Alone))));
-        fill.extend(b"second");
+        fill.extend(Bytes::from_static(b"second"), 0);
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
-        assert!(matches!(reader.poll_content(&mut cx), Poll::Ready(Piece::Data(data)) if data == "second"));
+        assert_eq!(read(&reader, &mut cx).unwrap(), "second");
         drop(reader);
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(false), "nobody who can read is left");
+    }
+
+    #[test]
+    fn who_falls_a_window_behind_is_left_behind_once_the_others_wait() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let (fill, fast) = passing(b"first");
+        let slow = Follower::new(&fill);
+        assert_eq!(read(&slow, &mut cx).unwrap(), "first");
+        fill.extend(Bytes::from(vec![b'x'; 512 * 1024]), 0);
+        while read(&fast, &mut cx).is_some() {
+            assert_eq!(fill.poll_room(&mut cx), Poll::Pending, "they have not read all there is");
+        }
+        assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
+        let Poll::Ready(Piece::Behind(had)) = slow.poll_content(&mut cx) else { panic!("it goes on alone") };
+        let mut same = had.anew();
+        same.push(b"first");
+        assert!(had.is_same(&same));
+    }
+
+    #[test]
+    fn nothing_is_read_ahead_for_one_reader_where_there_is_no_room() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let held = Held::new(0);
+        let _on_loan = held.hold(1 << 30);
+        let fill = Fill::new(None, 0, &held);
+        let reader = Follower::new(&fill);
+        fill.arrive(head());
+        fill.extend(Bytes::from_static(b"first"), 1 << 20);
+        assert!(fill.is_passing());
+        assert_eq!(fill.poll_room(&mut cx), Poll::Pending);
+        assert_eq!(read(&reader, &mut cx).unwrap(), "first");
+        assert_eq!(fill.poll_room(&mut cx), Poll::Pending, "it may be busy with that");
+        assert!(read(&reader, &mut cx).is_none());
+        assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
     }
 }

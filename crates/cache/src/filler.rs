@@ -27,8 +27,8 @@ use crate::fill::{ArrivingHead, Fill, Settled};
 use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
 use crate::graphql;
-use crate::in_flight::Hold;
 use crate::key::Key;
+use crate::onward::Again;
 use crate::partial_body::{KeptPart, PartialBody};
 use crate::prepare::restore_tags;
 use crate::renewal::{Renewal, renew};
@@ -311,7 +311,7 @@ impl<C: Call> Filler<C> {
             store: Arc::clone(&self.store),
             key: self.key.clone(),
             policy: Arc::clone(&self.policy),
-            _hold: Hold::of(&self.store, length).ok_or("no-room")?,
+            hold: self.store.memory.held().room(length).ok_or("no-room")?,
             asked: asked.head_only(),
             draft: drafting.draft(exchange, terms),
         })
@@ -385,28 +385,27 @@ impl<C: Call> Filler<C> {
         self.fill.arrive(Arc::clone(&head));
         let Response { status, mut fields, mut body } = response;
         if let Some(leader) = leader {
-            let follower = FollowerBody::new(Follower::new(&self.fill), head.length);
+            let again = self.fill.may_leave_behind().then(|| Again::new(&self.call, asked));
+            let follower = FollowerBody::new(Follower::new(&self.fill), &head, again);
             if head.draft.encodable {
                 response::negotiate(&mut fields);
             }
             let response = Response { status, fields, body: Body::stream(follower) };
             drop(leader.send(Own::Answer { response, stored: Ok(head.draft.terms) }));
         }
-        let mut share = self.store.in_flight.share();
         let mut trailers = None;
-        let mut outgrown = false;
+        let mut is_passing = self.fill.is_passing();
+        if is_passing {
+            self.let_pass(status, 0);
+        }
         loop {
             match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        let total = self.fill.extend(&data);
-                        if !outgrown {
-                            share.grow(data.len() as u64);
-                            outgrown = total > self.policy.max_body || self.store.is_overfull();
-                            if outgrown {
-                                share.release();
-                                self.outgrow(status, total);
-                            }
+                        let total = self.fill.extend(data, self.policy.max_body);
+                        if !is_passing && self.fill.is_passing() {
+                            is_passing = true;
+                            self.let_pass(status, total);
                         }
                     }
                     Err(frame) => trailers = frame.into_trailers().ok(),
@@ -418,16 +417,17 @@ impl<C: Call> Filler<C> {
                 }
                 None => break,
             }
-            if outgrown && !poll_fn(|cx| self.fill.poll_room(cx)).await {
+            if is_passing && !poll_fn(|cx| self.fill.poll_room(cx)).await {
                 self.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
                 return None;
             }
         }
         let entry = self.fill.complete(trailers).and_then(|body| {
-            if self.tells_of_errors(&head.draft, &body) {
+            if self.tells_of_errors(&head.draft, body.bytes()) {
                 return None;
             }
-            let entry = Arc::new(Entry::new(self.guarded(head.draft.clone(), asked, &body), body));
+            let draft = self.guarded(head.draft.clone(), asked, body.bytes());
+            let entry = Arc::new(Entry::new(draft, body));
             let is_personal = entry.variant().is_some() && head.draft.variant.is_none();
             // What repeats one client's request does not take the place of what all others have.
             if !(is_personal && self.store.has_for_all(&key.view())) {
@@ -456,9 +456,8 @@ impl<C: Call> Filler<C> {
         draft
     }
 
-    /// From now on the content streams past the cache, at the pace of its slowest reader.
-    fn outgrow(&self, status: StatusCode, total: u64) {
-        self.fill.outgrow();
+    /// The content streams past the cache from now on.
+    fn let_pass(&self, status: StatusCode, total: u64) {
         self.leave_table();
         if total > self.policy.max_body {
             self.learn(status, Unshared::TooLarge, Duration::ZERO);

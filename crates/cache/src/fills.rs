@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::entry::Variant;
 use crate::fill::Fill;
+use crate::held::Held;
 use crate::key::{Key, KeyView};
 use crate::marks::Marks;
 
@@ -23,15 +24,17 @@ pub(crate) enum Place {
 pub(crate) struct Fills {
     shards: [Mutex<HashMap<Key, Vec<Arc<Fill>>>>; SHARDS],
     hasher: foldhash::fast::RandomState,
+    held: Arc<Held>,
 }
 
 const SHARDS: usize = 16;
 
 impl Fills {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(held: &Arc<Held>) -> Self {
         Fills {
             shards: std::array::from_fn(|_| Mutex::default()),
             hasher: foldhash::fast::RandomState::default(),
+            held: Arc::clone(held),
         }
     }
 
@@ -53,7 +56,7 @@ impl Fills {
         if let Some(fill) = suitable {
             return Place::Follow(Arc::clone(fill));
         }
-        let fill = Fill::new(wanted, marks.epoch());
+        let fill = Fill::new(wanted, marks.epoch(), &self.held);
         fills.push(Arc::clone(&fill));
         Place::Lead(fill)
     }

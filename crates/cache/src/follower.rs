@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use message::Error;
 
+use crate::beginning::Beginning;
 use crate::entry::Entry;
 use crate::fill::{Fill, News};
 
@@ -17,6 +18,8 @@ pub(crate) enum Piece {
     Data(Bytes),
     End(Option<HeaderMap>),
     Broken(Error),
+    /// The others wait no longer. What this reader has had.
+    Behind(Box<Beginning>),
 }
 
 /// A follower's place at a fill. Leaving it (drop) tells the filler.

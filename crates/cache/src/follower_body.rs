@@ -1,25 +1,60 @@
-//! FollowerBody: the content of a fill in progress as a response's body, read at the client's pace.
+//! FollowerBody: the content of a fill in progress as a response's body, read at the client's pace. Whoever is too slow
+//! for the others goes on alone.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use message::Error;
+use message::{Error, Kind};
 
+use crate::fill::ArrivingHead;
 use crate::follower::{Follower, Piece};
+use crate::onward::{Again, Onward};
 
 /// Reads along with a fill from its first byte.
 pub(crate) struct FollowerBody {
-    follower: Follower,
+    from: From,
+    head: Arc<ArrivingHead>,
+    /// Where it may be left behind.
+    again: Option<Again>,
     left: Option<u64>,
-    ended: bool,
+}
+
+enum From {
+    Fill(Follower),
+    Onward(Box<Onward>),
+    Ended,
 }
 
 impl FollowerBody {
-    /// `length`: the whole content's, where known.
-    pub(crate) fn new(follower: Follower, length: Option<u64>) -> Self {
-        FollowerBody { follower, left: length, ended: length == Some(0) }
+    pub(crate) fn new(follower: Follower, head: &Arc<ArrivingHead>, again: Option<Again>) -> Self {
+        let from = if head.length == Some(0) { From::Ended } else { From::Fill(follower) };
+        FollowerBody { from, head: Arc::clone(head), again, left: head.length }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        loop {
+            let follower = match &mut self.from {
+                From::Fill(follower) => follower,
+                From::Onward(onward) => return onward.poll_frame(cx),
+                From::Ended => return Poll::Ready(None),
+            };
+            return Poll::Ready(match std::task::ready!(follower.poll_content(cx)) {
+                Piece::Data(data) => Some(Ok(Frame::data(data))),
+                Piece::End(trailers) => trailers.map(|trailers| Ok(Frame::trailers(trailers))),
+                Piece::Broken(error) => Some(Err(error)),
+                Piece::Behind(had) => match self.again.take() {
+                    Some(again) => {
+                        let onward = Onward::new(again, Arc::clone(&self.head), *had);
+                        self.from = From::Onward(Box::new(onward));
+                        continue;
+                    }
+                    None => Some(Err(Error::new(Kind::ClientGone, "a client read too slowly"))),
+                },
+            });
+        }
     }
 }
 
@@ -31,28 +66,19 @@ impl Body for FollowerBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        if self.ended {
-            return Poll::Ready(None);
+        let next = std::task::ready!(self.poll_next(cx));
+        match &next {
+            Some(Ok(frame)) if frame.is_data() => {
+                let length = frame.data_ref().map_or(0, Bytes::len) as u64;
+                self.left = self.left.map(|left| left.saturating_sub(length));
+            }
+            _ => self.from = From::Ended,
         }
-        let piece = std::task::ready!(self.follower.poll_content(cx));
-        Poll::Ready(match piece {
-            Piece::Data(data) => {
-                self.left = self.left.map(|left| left.saturating_sub(data.len() as u64));
-                Some(Ok(Frame::data(data)))
-            }
-            Piece::End(trailers) => {
-                self.ended = true;
-                trailers.map(|trailers| Ok(Frame::trailers(trailers)))
-            }
-            Piece::Broken(error) => {
-                self.ended = true;
-                Some(Err(error))
-            }
-        })
+        Poll::Ready(next)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.ended
+        matches!(self.from, From::Ended)
     }
 
     fn size_hint(&self) -> SizeHint {

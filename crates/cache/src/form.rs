@@ -106,7 +106,7 @@ mod tests {
         let variant = Some(Variant::of(&[ACCEPT, ACCEPT_LANGUAGE], Fields::Map(&asked)));
         let tags = Tags::new("a\nb".into());
         let draft = Draft { variant, tags, since: 7, encodable: true, ..sample::draft() };
-        Entry::new(draft, Bytes::from_static(b"content"))
+        Entry::new(draft, crate::Content::from_static(b"content"))
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         let before = entry();
         let after = Entry::new(
             read(&write(&before, Skew::NONE), Skew::NONE, before.terms().received_at()).unwrap(),
-            before.body().clone(),
+            sample::content(before.body()),
         );
         assert_eq!(after.head(), before.head());
         assert_eq!((after.terms(), after.variant()), (before.terms(), before.variant()));

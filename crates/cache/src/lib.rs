@@ -4,6 +4,8 @@
 //! Whether an answer may be stored or reused is decided in `rules`; here it is carried out.
 
 mod answer;
+mod arriving;
+mod beginning;
 mod content;
 mod disk_tier;
 mod draft;
@@ -20,7 +22,7 @@ mod follower_body;
 mod forgetting;
 mod form;
 mod graphql;
-mod in_flight;
+mod held;
 mod interest;
 mod key;
 mod keyed_fields;
@@ -30,6 +32,7 @@ mod lookup;
 mod marks;
 mod memory;
 mod mutation;
+mod onward;
 mod part;
 mod partial_body;
 mod prepare;
@@ -52,6 +55,7 @@ pub use disk::Noted;
 pub use encoded::Encoded;
 pub use entry::{Draft, Entry, Variant};
 pub use forgetting::Forgetting;
+pub use held::Content;
 pub use key::{Key, KeyView};
 pub use keying::{Look, Pieces, Scratch};
 pub use memory::Memory;

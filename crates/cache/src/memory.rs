@@ -12,6 +12,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
+use crate::held::Held;
 use crate::key::{Key, KeyView};
 use crate::part::Part;
 use crate::resource::Resource;
@@ -22,6 +23,7 @@ pub struct Memory {
     /// Held while a resource is replaced, so that two variants stored at once do not lose each other. Never on a hit.
     writing: Mutex<()>,
     evicted: Arc<AtomicU64>,
+    held: Arc<Held>,
 }
 
 /// How long a walk works, and rests, in turn.
@@ -38,14 +40,22 @@ impl Weighter<Key, Resource> for Cost {
 }
 
 #[derive(Clone)]
-struct Evicted(Arc<AtomicU64>);
+struct Evicted {
+    count: Arc<AtomicU64>,
+    held: Arc<Held>,
+}
 
 impl Lifecycle<Key, Resource> for Evicted {
     type RequestState = ();
 
     /// Not `on_evict`, which is told of replaced values too.
     fn before_evict(&self, (): &mut (), _: &Key, _: &mut Resource) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whatever leaves the table, replaced or pushed out, may still be being read.
+    fn on_evict(&self, (): &mut (), _: Key, resource: Resource) {
+        self.held.dropped(resource.content());
     }
 }
 
@@ -59,6 +69,7 @@ impl Memory {
         // Rounded down to a power of two, which the table would otherwise round up.
         let shards = 1 << shards.ilog2();
         let evicted = Arc::new(AtomicU64::new(0));
+        let held = Held::new(bytes);
         let options = OptionsBuilder::new()
             .shards(shards)
             .weight_capacity(bytes)
@@ -69,9 +80,9 @@ impl Memory {
             options,
             Cost,
             foldhash::fast::RandomState::default(),
-            Evicted(Arc::clone(&evicted)),
+            Evicted { count: Arc::clone(&evicted), held: Arc::clone(&held) },
         );
-        Memory { table, writing: Mutex::new(()), evicted }
+        Memory { table, writing: Mutex::new(()), evicted, held }
     }
 
     /// What is stored under the key.
@@ -89,8 +100,13 @@ impl Memory {
     pub(crate) fn put_if_missing(&self, key: &KeyView<'_>, entry: Arc<Entry>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.table.peek(key).is_none_or(|resource| !resource.has_whole()) {
-            self.table.insert(key.to_key(), Resource::One(entry));
+            self.insert(key, Resource::One(entry));
         }
+    }
+
+    fn insert(&self, key: &KeyView<'_>, resource: Resource) {
+        self.held.stored(resource.content());
+        self.table.insert(key.to_key(), resource);
     }
 
     /// What is too large for the table together is not kept at all, so the oldest variants give way until the rest is.
@@ -102,7 +118,7 @@ impl Memory {
                 |others| others.with(Arc::clone(entry), most),
             );
             let variants = resource.variants();
-            self.table.insert(key.to_key(), resource);
+            self.insert(key, resource);
             if variants <= 1 || self.table.peek(key).is_some() {
                 return;
             }
@@ -136,7 +152,7 @@ impl Memory {
     pub(crate) fn put_part(&self, key: &KeyView<'_>, part: Arc<Part>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.table.peek(key).is_none_or(|resource| !resource.has_whole()) {
-            self.table.insert(key.to_key(), Resource::Part(part));
+            self.insert(key, Resource::Part(part));
         }
     }
 
@@ -144,7 +160,7 @@ impl Memory {
     pub(crate) fn put_unshared(&self, key: &KeyView<'_>, until: Timestamp) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.table.peek(key).is_none_or(|resource| matches!(resource, Resource::Unshared(_))) {
-            self.table.insert(key.to_key(), Resource::Unshared(until));
+            self.insert(key, Resource::Unshared(until));
         }
     }
 
@@ -152,8 +168,12 @@ impl Memory {
     pub fn remove_entry(&self, key: &KeyView<'_>, entry: &Arc<Entry>) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         match self.table.peek(key).map(|resource| resource.without(entry)) {
-            Some(Some(rest)) => self.table.insert(key.to_key(), rest),
-            Some(None) => drop(self.table.remove(key)),
+            Some(Some(rest)) => self.insert(key, rest),
+            Some(None) => {
+                if let Some((_, removed)) = self.table.remove(key) {
+                    self.held.dropped(removed.content());
+                }
+            }
             None => {}
         }
     }
@@ -194,7 +214,24 @@ impl Memory {
 
     /// Changes how many bytes it may hold, pushing out what no longer fits.
     pub fn set_capacity(&self, bytes: u64) {
+        self.held.set_memory(bytes);
         self.table.set_capacity(bytes);
+    }
+
+    /// The content there is, in the table and out of it.
+    pub(crate) fn held(&self) -> &Arc<Held> {
+        &self.held
+    }
+
+    /// Bytes of content that are not stored: arriving, or stored no more and still being read.
+    pub fn on_loan(&self) -> u64 {
+        self.held.on_loan()
+    }
+
+    /// Whether there was no room for an answer lately, and there would be if readers who do not move gave back what they
+    /// have.
+    pub fn is_short(&self) -> bool {
+        self.held.is_short()
     }
 
     /// Keys pushed out since the start.
@@ -205,7 +242,6 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use http::header::ACCEPT_LANGUAGE;
     use http::{HeaderMap, HeaderValue};
     use message::{Fields, Scheme};
@@ -223,7 +259,7 @@ mod tests {
         let mut asked = HeaderMap::new();
         asked.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(language));
         let variant = (!language.is_empty()).then(|| Variant::of(&[ACCEPT_LANGUAGE], Fields::Map(&asked)));
-        Arc::new(Entry::new(Draft { variant, ..sample::draft() }, Bytes::from(vec![b'x'; size])))
+        Arc::new(Entry::new(Draft { variant, ..sample::draft() }, sample::content(&vec![b'x'; size])))
     }
 
     fn key(target: &str) -> KeyView<'_> {

@@ -4,6 +4,7 @@
 //! missing. One stretch per key: parts with a gap between them replace each other.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
@@ -12,6 +13,7 @@ use response::ClientLifetime;
 use rules::{Combined, ContentRange, Terms};
 
 use crate::entry::{Draft, Entry, Variant};
+use crate::held::{Content, Held};
 use crate::tags::Tags;
 
 /// A stored stretch.
@@ -19,7 +21,7 @@ use crate::tags::Tags;
 pub struct Part {
     /// As of the latest 206; its `Content-Range` is that of `bytes`.
     fields: HeaderMap,
-    bytes: Bytes,
+    bytes: Content,
     range: Range<u64>,
     complete: u64,
     terms: Terms,
@@ -41,7 +43,7 @@ pub(crate) enum Joined {
 
 impl Part {
     /// From the draft of a 206 and its whole content; `None` when they contradict each other.
-    pub(crate) fn new(draft: Draft, bytes: Bytes) -> Option<Part> {
+    pub(crate) fn new(draft: Draft, bytes: Content) -> Option<Part> {
         let Draft { fields, terms, variant, tags, client_lifetime, since, .. } = draft;
         let ContentRange { bytes: Some(range), complete: Some(complete) } = ContentRange::of(&fields)? else {
             return None;
@@ -53,16 +55,16 @@ impl Part {
 
     /// What is there of the whole.
     pub(crate) fn bytes(&self) -> &Bytes {
-        &self.bytes
+        self.bytes.bytes()
     }
 
     /// This part joined with the one stored before, where both are surely of the same bytes.
-    pub(crate) fn join(mut self, before: Option<&Part>) -> Joined {
+    pub(crate) fn join(mut self, before: Option<&Part>, held: &Arc<Held>) -> Joined {
         if let Some(before) = before.filter(|before| before.variant == self.variant) {
             match rules::range::combine(&before.fields, &self.fields) {
                 Combined::Never => {}
-                Combined::Part(range) => self.grow(before, range),
-                Combined::Whole(complete) => self.grow(before, 0..complete),
+                Combined::Part(range) => self.grow(before, range, held),
+                Combined::Whole(complete) => self.grow(before, 0..complete, held),
             }
         }
         if self.range == (0..self.complete) {
@@ -72,14 +74,17 @@ impl Part {
         }
     }
 
-    /// The newer bytes win where both have some; they are the same anyway, or the validator lies.
-    fn grow(&mut self, before: &Part, range: Range<u64>) {
-        let mut bytes = vec![0; (range.end - range.start) as usize];
+    /// The newer bytes win where both have some; they are the same anyway, or the validator lies. Where there is no room
+    /// for both, this part stays as it is.
+    fn grow(&mut self, before: &Part, range: Range<u64>, held: &Arc<Held>) {
+        let length = range.end - range.start;
+        let Some(hold) = held.room(length) else { return };
+        let mut bytes = vec![0; length as usize].into_boxed_slice();
         for part in [before, &*self] {
             let start = (part.range.start - range.start) as usize;
-            bytes[start..start + part.bytes.len()].copy_from_slice(&part.bytes);
+            bytes[start..start + part.bytes.len()].copy_from_slice(part.bytes.bytes());
         }
-        self.bytes = bytes.into();
+        self.bytes = hold.filled(bytes);
         self.since = self.since.min(before.since);
         let content_range = format!("bytes {}-{}/{}", range.start, range.end - 1, self.complete);
         let content_range =
@@ -109,7 +114,7 @@ impl Part {
         let inside = self.range.start <= wanted.start && wanted.end <= self.range.end;
         inside.then(|| {
             let start = (wanted.start - self.range.start) as usize;
-            self.bytes.slice(start..start + (wanted.end - wanted.start) as usize)
+            self.bytes.bytes().slice(start..start + (wanted.end - wanted.start) as usize)
         })
     }
 
@@ -150,6 +155,11 @@ impl Part {
     /// Whether it is for a request with these fields.
     pub(crate) fn matches(&self, request: message::Fields<'_>) -> bool {
         self.variant.as_ref().is_none_or(|variant| variant.matches(request))
+    }
+
+    /// Bytes of content.
+    pub(crate) fn content(&self) -> u64 {
+        self.bytes.len() as u64
     }
 
     /// Bytes it occupies, roughly.

@@ -4,14 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Body, Error, Request};
 use plan::CachePolicy;
 
 use crate::draft::Drafting;
 use crate::entry::Draft;
-use crate::in_flight::Hold;
+use crate::held::Hold;
 use crate::key::Key;
 use crate::part::{Joined, Part};
 use crate::store::{Kept, Store};
@@ -25,20 +25,20 @@ pub(crate) struct KeptPart {
     pub(crate) asked: Request,
     pub(crate) draft: Draft,
     /// What it takes of the room for content on its way.
-    pub(crate) _hold: Hold,
+    pub(crate) hold: Hold,
 }
 
 /// See the module.
 pub(crate) struct PartialBody {
     inner: Body,
-    collected: BytesMut,
+    collected: Vec<u8>,
     kept: Option<KeptPart>,
 }
 
 impl PartialBody {
     pub(crate) fn new(inner: Body, kept: KeptPart) -> Self {
         let capacity = inner.exact_length().unwrap_or(0) as usize;
-        PartialBody { inner, collected: BytesMut::with_capacity(capacity), kept: Some(kept) }
+        PartialBody { inner, collected: Vec::with_capacity(capacity), kept: Some(kept) }
     }
 }
 
@@ -51,12 +51,15 @@ impl KeptPart {
         !drafting.repeated(&self.asked.fields, known, &self.draft.fields, bytes).is_empty()
     }
 
-    fn keep(self, bytes: Bytes) {
+    fn keep(mut self, bytes: Box<[u8]>) {
         let key = self.key.view();
+        let held = self.store.memory.held();
+        let bytes = std::mem::replace(&mut self.hold, held.hold(0)).filled(bytes);
         let Some(part) = Part::new(self.draft.clone(), bytes) else { return };
         let stored = self.store.memory.get(&key);
         let before = stored.as_ref().and_then(|resource| resource.part());
-        let joined = part.join(before.filter(|part| self.store.stands(&key, part)).map(|part| &**part));
+        let before = before.filter(|part| self.store.stands(&key, part)).map(|part| &**part);
+        let joined = part.join(before, held);
         // Together, for what is repeated may begin in one part and end in the next.
         let bytes = match &joined {
             Joined::Part(part) => part.bytes(),
@@ -93,7 +96,7 @@ impl HttpBody for PartialBody {
         }
         // Whoever knows the length may stop reading at the last byte, without asking for the end.
         if frame.is_none() || self.inner.is_end_stream() {
-            let bytes = self.collected.split().freeze();
+            let bytes = std::mem::take(&mut self.collected).into_boxed_slice();
             if let Some(kept) = self.kept.take() {
                 kept.keep(bytes);
             }

@@ -69,15 +69,13 @@ impl<C: Call> Caching<'_, C> {
             return Recalled::Answer(Box::new(streamed(ask, found)));
         }
         // What is read counts as on its way into memory, so that many at once do not take more than there is.
-        let mut share = self.store.in_flight.share();
-        share.grow(found.content.length());
-        if self.store.is_overfull() {
+        let Some(hold) = self.store.memory.held().room(found.content.length()) else {
             return Recalled::Nothing;
-        }
+        };
         let Some(content) = found.content(self.policy.max_body).await else {
             return Recalled::Nothing;
         };
-        let entry = Arc::new(Entry::new(found.draft, content));
+        let entry = Arc::new(Entry::new(found.draft, hold.copied(&content)));
         match self.store.standing(&key, entry) {
             Some(entry) => {
                 self.store.memory.put_if_missing(&key, Arc::clone(&entry));

@@ -115,6 +115,15 @@ impl Resource {
         }
     }
 
+    /// Bytes of content.
+    pub(crate) fn content(&self) -> u64 {
+        match self {
+            Resource::Part(part) => part.content(),
+            Resource::Unshared(_) => 0,
+            Resource::One(_) | Resource::Many(_) => self.entries().iter().map(|entry| entry.content()).sum(),
+        }
+    }
+
     /// Bytes of all its entries.
     pub fn cost(&self) -> usize {
         const MARKER: usize = 256;

@@ -5,6 +5,7 @@ use message::{Fields, Timestamp};
 use rules::{Exchange, Policy, Terms};
 
 use crate::entry::Draft;
+use crate::held::{Content, Held};
 use crate::tags::Tags;
 
 /// Its fields.
@@ -25,6 +26,11 @@ pub(crate) fn terms() -> Terms {
         skew: message::Skew::NONE,
     };
     Terms::of(&exchange, &Policy::default()).unwrap()
+}
+
+/// Content that counts, but with nothing else.
+pub(crate) fn content(bytes: &[u8]) -> Content {
+    Held::new(0).hold(0).copied(bytes)
 }
 
 /// The whole of it, but for its content.

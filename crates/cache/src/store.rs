@@ -12,7 +12,6 @@ use crate::encoded::Encoded;
 use crate::entry::Entry;
 use crate::fills::Fills;
 use crate::graphql::Persisted;
-use crate::in_flight::InFlight;
 use crate::interest::Interest;
 use crate::key::KeyView;
 use crate::keying::{Look, Scratch};
@@ -28,8 +27,6 @@ pub struct Store {
     /// The memory tier.
     pub memory: Memory,
     pub(crate) fills: Fills,
-    /// Content on its way into the memory tier.
-    pub(crate) in_flight: InFlight,
     pub(crate) encoding: UnderWay,
     pub(crate) marks: Marks,
     pub(crate) learned: Learned,
@@ -112,10 +109,10 @@ impl Store {
     }
 
     fn of_memory(bytes: u64) -> Store {
+        let memory = Memory::new(bytes);
         Store {
-            memory: Memory::new(bytes),
-            fills: Fills::new(),
-            in_flight: InFlight::default(),
+            fills: Fills::new(memory.held()),
+            memory,
             encoding: UnderWay::default(),
             marks: Marks::default(),
             learned: Learned::new(),
@@ -124,11 +121,6 @@ impl Store {
             shared: None,
             counters: Counters::default(),
         }
-    }
-
-    /// Whether content on its way takes more than a quarter of what the memory tier may hold.
-    pub(crate) fn is_overfull(&self) -> bool {
-        self.in_flight.bytes() > self.memory.capacity() / 4
     }
 
     /// Whether no further fetch may outlive the client it is for.

@@ -2,11 +2,14 @@
 //! acceptor once the client's address and the protocol are known; read by `http1` and `http2`.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use http::HeaderName;
 use message::{Client, Fields, Scheme};
 use plan::Limits;
+use tokio::time::Instant;
 
+use crate::Handler;
 use crate::drain::Drain;
 
 /// What a connection is served with.
@@ -40,6 +43,22 @@ impl<H> ConnectionContext<H> {
         }
     }
 }
+
+impl<H: Handler> ConnectionContext<H> {
+    /// How long a client may take nothing of what we write, as things are now.
+    pub(crate) fn patience(&self) -> Duration {
+        let patience = self.limits.body_timeout;
+        if self.handler.is_short_of_memory() { patience.min(SHORT_PATIENCE) } else { patience }
+    }
+
+    /// Until when one who has taken nothing since then need not be looked at again: things may change meanwhile.
+    pub(crate) fn next_look(&self, stalled_since: Instant, now: Instant) -> Instant {
+        (stalled_since + self.patience()).min(now.max(stalled_since) + SHORT_PATIENCE / 5)
+    }
+}
+
+/// How long a client may take nothing when others need the memory.
+const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
 impl<H> Clone for ConnectionContext<H> {
     fn clone(&self) -> Self {

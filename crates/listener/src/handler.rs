@@ -14,6 +14,11 @@ pub trait Handler: 'static {
     /// for HEAD). On `None` nothing was appended.
     fn answer_fresh(&self, request: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes>;
 
+    /// Whether content that clients do not take keeps others from having theirs: then whoever does not move is cut loose.
+    fn is_short_of_memory(&self) -> bool {
+        false
+    }
+
     /// Answers by the whole way. Never fails: a failure is a response too. Dropping the future means the client left.
     fn answer(&self, request: Request) -> impl Future<Output = Response>;
 

@@ -31,7 +31,7 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use ::http1::{HeadLimits, head_may_be_complete};
 use bytes::BytesMut;
@@ -273,7 +273,18 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
     /// The client does not take our answers: wait for it no longer than for content.
     fn poll_stalled(&mut self, transport: &Transport<IO>, cx: &mut Context<'_>) -> Poll<Next> {
         let since = transport.stalled_since.unwrap_or_else(Instant::now);
-        self.timer.poll(since + self.context.limits.body_timeout, cx).map(|()| Next::End(Ending::Drop))
+        self.poll_patience(since, cx).map(|()| Next::End(Ending::Drop))
+    }
+
+    /// Ready when a client has taken nothing of what we write for too long. How long that is changes when memory is short.
+    fn poll_patience(&mut self, stalled_since: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let now = Instant::now();
+            if now >= stalled_since + self.context.patience() {
+                return Poll::Ready(());
+            }
+            ready!(self.timer.poll(self.context.next_look(stalled_since, now), cx));
+        }
     }
 }
 

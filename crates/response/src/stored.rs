@@ -102,7 +102,7 @@ fn partial(mut whole: Response, body: &Bytes, ranges: &[std::ops::Range<u64>]) -
             whole.fields.insert(CONTENT_RANGE, content_range(range, body.len()));
             body.slice(range.start as usize..range.end as usize).into()
         }
-        several => multipart::byteranges(&mut whole.fields, body, several).into(),
+        several => multipart::byteranges(&mut whole.fields, body, several),
     };
     whole
 }

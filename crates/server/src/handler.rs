@@ -71,7 +71,7 @@ impl Handler for Core {
         let fresh_for = entry.terms().fresh_for(now);
         let status = CacheStatus::hit(fresh_for);
         let (head, body) = match fresh.encoded() {
-            Some(encoded) => (encoded.head(), &encoded.body),
+            Some(encoded) => (encoded.head(), encoded.body()),
             None => (entry.head(), entry.body()),
         };
         let (age, saying) = (entry.terms().age(now), local.saying(policy.status_form));
@@ -83,6 +83,10 @@ impl Handler for Core {
         let outcome = (entry.status(), Some(status), content.len());
         self.record_fresh(&admitted, client, destination, outcome, started);
         Some(content)
+    }
+
+    fn is_short_of_memory(&self) -> bool {
+        self.store.memory.is_short()
     }
 
     async fn answer(&self, mut request: Request) -> Response {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
+use socket2::{Domain, Socket, Type};
 
 use crate::answer::Progress;
 use crate::head::{end_of_head, latin1};
@@ -27,6 +28,16 @@ impl RawClient {
     /// Connects in cleartext.
     pub fn connect(address: SocketAddr) -> Self {
         RawClient { stream: Stream::Plain(connect(address)), buffer: Vec::new() }
+    }
+
+    /// Connects in cleartext with little room for what it does not read, so that it is soon the server who holds that.
+    pub fn connect_narrow(address: SocketAddr) -> Self {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).expect("a socket");
+        socket.set_recv_buffer_size(4 * 1024).expect("a socket has a buffer");
+        socket.connect_timeout(&address.into(), DEADLINE).expect("the server accepts connections");
+        let stream = TcpStream::from(socket);
+        stream.set_read_timeout(Some(DEADLINE)).expect("the time is not zero");
+        RawClient { stream: Stream::Plain(stream), buffer: Vec::new() }
     }
 
     /// Connects over TLS to a server with this certificate, offering HTTP/1.1.

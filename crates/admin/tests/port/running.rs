@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use admin::{Access, Admin, Backstage, Control, Doing, Errand, Fetched, Inquiry, Place, Readiness, serve};
-use bytes::Bytes;
-use cache::{Draft, Entry, KeyView, Store, Tags};
+use cache::{Content, Draft, Entry, KeyView, Store, Tags};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Clock, Fields, Scheme};
 use plan::Token;
@@ -167,6 +166,6 @@ impl Running {
             since: 0,
         };
         let key = KeyView { scheme: Scheme::Http, authority: "a.test", target, also };
-        self.store.memory.put(&key, Arc::new(Entry::new(draft, Bytes::from_static(b"abc"))), 4);
+        self.store.memory.put(&key, Arc::new(Entry::new(draft, Content::from_static(b"abc"))), 4);
     }
 }

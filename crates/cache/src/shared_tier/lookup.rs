@@ -144,6 +144,7 @@ impl<'a> Sharing<'a> {
         let Value::BulkString(bytes) = value else { return None };
         let mut record =
             record::read(key, &Bytes::from(bytes), self.policy.max_body, self.tier.skew(), Clock::now())?;
+        let hold = self.store.memory.held().room(record.content.len() as u64)?;
         let marks = &self.store.marks;
         // Read under the lock: a purge told at this moment is either seen here or has a later epoch.
         let since = {
@@ -153,7 +154,8 @@ impl<'a> Sharing<'a> {
         record.draft.since = since;
         record.draft.client_lifetime =
             client_lifetime(&mut record.draft.fields, record.draft.variant.as_ref(), self.policy);
-        let entry = self.store.standing(key, Arc::new(Entry::new(record.draft, record.content)))?;
+        let entry = Entry::new(record.draft, hold.copied(&record.content));
+        let entry = self.store.standing(key, Arc::new(entry))?;
         let suspected = self.tier.suspects(entry.terms().received_at());
         Some(suspected.map_or_else(|| Arc::clone(&entry), |since| Arc::new(entry.softened(since))))
     }

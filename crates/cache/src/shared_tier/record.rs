@@ -135,8 +135,8 @@ mod tests {
     const VOUCHED: Vouched = Vouched { generation: 3, position: Position { millis: 4, sequence: 5 } };
 
     fn written(content: Vec<u8>) -> Bytes {
-        write(&KEY, &Entry::new(sample::draft(), content.into()), VOUCHED, 1_700_000_000_000_000, Skew::NONE)
-            .into()
+        let entry = Entry::new(sample::draft(), sample::content(&content));
+        write(&KEY, &entry, VOUCHED, 1_700_000_000_000_000, Skew::NONE).into()
     }
 
     #[test]

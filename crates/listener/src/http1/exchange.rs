@@ -161,24 +161,29 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
         content: Option<&SharedContent>,
         cx: &mut Context<'_>,
     ) -> Result<(), Gone> {
-        loop {
-            let waiting_since = content.and_then(|content| content.borrow().waiting_since);
-            let since = transport.stalled_since.into_iter().chain(waiting_since).min();
-            let deadline = since.map(|since| since + self.context.limits.body_timeout);
-            let look = transport.is_half_closed.then(|| Instant::now() + LOOK);
-            let Some(next) = deadline.into_iter().chain(look).min() else { return Ok(()) };
-            if self.timer.poll(next, cx).is_pending() {
-                return Ok(());
-            }
-            match content {
-                Some(content) if waiting_since == since => {
-                    let error =
-                        Error::new(Kind::ClientTimeout, "the request's content did not arrive in time");
-                    content.borrow_mut().fail(error);
-                }
-                _ => return Err(Gone),
-            }
+        if let Some(since) = transport.stalled_since
+            && self.poll_patience(since, cx).is_ready()
+        {
+            return Err(Gone);
         }
+        let now = Instant::now();
+        let waiting_since = content.and_then(|content| content.borrow().waiting_since);
+        let mut deadline = waiting_since.map(|since| since + self.context.limits.body_timeout);
+        if let Some(content) = content
+            && deadline.is_some_and(|deadline| deadline <= now)
+        {
+            let error = Error::new(Kind::ClientTimeout, "the request's content did not arrive in time");
+            content.borrow_mut().fail(error);
+            deadline = None;
+        }
+        let look = transport.is_half_closed.then(|| now + LOOK);
+        // A client that stalls is looked at often enough.
+        if let (None, Some(next)) = (transport.stalled_since, deadline.into_iter().chain(look).min())
+            && self.timer.poll(next, cx).is_ready()
+        {
+            cx.waker().wake_by_ref();
+        }
+        Ok(())
     }
 }
 

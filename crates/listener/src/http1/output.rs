@@ -10,8 +10,9 @@ use tokio::io::AsyncWrite;
 /// Content up to this length is copied behind the head, so that both leave in one piece; longer content is written
 /// from where it lies.
 pub(super) const COPIED: usize = 16 * 1024;
-/// Once this much is staged, it is written before more is added.
-pub(super) const FLUSH: usize = 64 * 1024;
+/// Once this much is staged, it is written before more is added. What a client does not take waits here, so that it is
+/// also what one who takes nothing costs.
+pub(super) const FLUSH: usize = 8 * 1024;
 
 /// Heads and short content (`staged`), then long content, then what ends that.
 #[derive(Debug, Default)]
@@ -94,6 +95,18 @@ impl Output {
             self.content = Bytes::new(); // an empty slice would still hold the whole
         }
         self.suffix = &self.suffix[length - from_staged - from_content..];
+    }
+
+    /// The client takes nothing for now: no more is held than what waits. A short rest of content is copied, so as not to
+    /// hold the whole it is part of.
+    pub(super) fn settle(&mut self) {
+        self.staged.drain(..std::mem::take(&mut self.written));
+        if (1..=COPIED).contains(&self.content.len()) {
+            self.staged.reserve_exact(self.content.len() + self.suffix.len());
+            self.staged.extend_from_slice(&std::mem::take(&mut self.content));
+            self.staged.extend_from_slice(std::mem::take(&mut self.suffix));
+        }
+        self.staged.shrink_to_fit();
     }
 
     /// Bytes of memory held for what is staged.

@@ -121,6 +121,7 @@ impl<IO: Duplex> Transport<IO> {
     fn stall<T>(&mut self, has_moved: bool) -> Poll<T> {
         if has_moved || self.stalled_since.is_none() {
             self.stalled_since = Some(Instant::now());
+            self.output.settle();
         }
         Poll::Pending
     }

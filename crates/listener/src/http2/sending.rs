@@ -3,16 +3,17 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::Duration;
 
 use bytes::Bytes;
 use h2::{Reason, SendStream};
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use message::Body;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::response::remove_connection_fields;
+use crate::Handler;
+use crate::connection::ConnectionContext;
 
 /// Content given to h2 at once at most; it waits there until the socket takes it.
 const PIECE: usize = 64 * 1024;
@@ -40,13 +41,12 @@ impl Broken {
 }
 
 /// Sends content on a stream whose head has been sent.
-pub(super) struct Sending {
+pub(super) struct Sending<'a, H> {
     pub(super) stream: SendStream<Bytes>,
-    /// How long the client may take nothing.
-    pub(super) patience: Duration,
+    pub(super) connection: &'a ConnectionContext<H>,
 }
 
-impl Sending {
+impl<H: Handler> Sending<'_, H> {
     /// Sends all of it, with its trailers. `length` is what was promised.
     pub(super) async fn send(&mut self, mut body: Body, length: Option<u64>) -> Result<(), Broken> {
         let mut remaining = length;
@@ -88,13 +88,27 @@ impl Sending {
         while !data.is_empty() {
             self.stream.reserve_capacity(data.len().min(PIECE));
             let capacity = match self.stream.capacity() {
-                0 => timeout(self.patience, self.capacity()).await.map_err(|_| Broken::Stalled)??,
+                0 => self.awaited_capacity().await?,
                 capacity => capacity,
             };
             let piece = data.split_to(capacity.min(data.len()));
             self.stream.send_data(piece, last && data.is_empty()).map_err(|_| Broken::Gone)?;
         }
         Ok(())
+    }
+
+    /// Waits until the client takes more, as long as there is patience. How long that is changes when memory is short.
+    async fn awaited_capacity(&mut self) -> Result<usize, Broken> {
+        let since = Instant::now();
+        loop {
+            let next_look = self.connection.next_look(since, Instant::now());
+            if let Ok(capacity) = timeout_at(next_look, self.capacity()).await {
+                return capacity;
+            }
+            if Instant::now() >= since + self.connection.patience() {
+                return Err(Broken::Stalled);
+            }
+        }
     }
 
     /// Waits until the client takes more.

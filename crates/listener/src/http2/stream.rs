@@ -91,7 +91,7 @@ fn is_switch(response: &Response) -> bool {
 
 /// Sends the answer. Content of the request that nobody wants any more is given up with `RST_STREAM(NO_ERROR)` behind
 /// it (RFC 9113 §8.1), by dropping the stream.
-async fn send<H>(
+async fn send<H: Handler>(
     response: Response,
     method: &Method,
     respond: &mut SendResponse<Bytes>,
@@ -105,7 +105,7 @@ async fn send<H>(
     if ends {
         return;
     }
-    let mut sending = Sending { stream, patience: connection.limits.body_timeout };
+    let mut sending = Sending { stream, connection };
     let reason = sending.send(body, length).await.err().and_then(super::sending::Broken::reason);
     if let Some(reason) = reason {
         sending.stream.send_reset(reason);

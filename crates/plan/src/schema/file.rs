@@ -9,7 +9,16 @@ pub(crate) static FILE: Section = Section {
     words: &[
         word("listen", "section", None, "Where clients come in."),
         word("limits", "section", None, "What clients may ask for at most."),
-        word("memory", "size", Some("256MiB"), "Bytes the cache may hold: keys, heads and bodies counted."),
+        word("memory", "size", Some("256MiB"), "Bytes the cache may hold: keys, heads and bodies counted.").told(
+            "It bounds all content there is. What is arriving, and what is stored no more but still being read, counts \
+             until its last reader gives it back, and may come to a fifth of `memory` besides (8 MiB at least); with what the allocator \
+             has not returned yet, the process grows by a quarter more than `memory` at most (from `40MiB` on), and by up to \
+             32 KiB a connection. When that is full nothing is refused: answers pass by, read from the origin no faster than \
+             their clients take them, and are not stored; clients that take nothing for 10 seconds are then cut loose, \
+             though `body_timeout` would let them wait longer. What is stored gives way to what is of more use. \
+             Varnish calls it the size of its `malloc` storage, nginx has it in files.",
+            "memory: 1GiB",
+        ),
         word("disk", "section", None, "A second tier behind the memory, which survives a restart.").told(
             "What no longer fits into the memory, and what should survive a restart, is kept in files of this folder. \
              Each is checked when it is read: what a crash tore is never served, only fetched anew. What is of use for less than 10 seconds is not written, \

@@ -74,6 +74,7 @@ impl Answer {
             match self.decoder.decode(&mut connection.input).map_err(|error| named(&self.target, error))? {
                 Decoded::Data(data) => {
                     connection.timer.stop();
+                    connection.let_go();
                     if self.decoder.is_complete() {
                         self.finish();
                     }

@@ -1,6 +1,7 @@
 //! Connection: one HTTP/1.1 connection to a target. Lies in the `pool` between requests; an exchange and then the
 //! answer's body own it meanwhile. Dropping it closes it.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
@@ -19,6 +20,32 @@ use super::transport::Transport;
 const SMALL_READ: usize = 8 * 1024;
 /// Bytes asked for in one read at most, when the origin fills smaller ones.
 const LARGE_READ: usize = 128 * 1024;
+/// Connections of one core that may ask for more than that at first. Large reads save time only where content moves, and
+/// what was read for a client that takes nothing stays: a thousand of those must not cost a thousand large buffers.
+const MOST_WIDE: usize = 8;
+
+/// The leave to ask for more; given back when dropped.
+struct Wide;
+
+thread_local! {
+    static WIDE: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Wide {
+    fn get() -> Option<Wide> {
+        let wide = WIDE.get();
+        (wide < MOST_WIDE).then(|| {
+            WIDE.set(wide + 1);
+            Wide
+        })
+    }
+}
+
+impl Drop for Wide {
+    fn drop(&mut self) {
+        WIDE.set(WIDE.get() - 1);
+    }
+}
 
 /// See the module.
 pub(super) struct Connection {
@@ -33,6 +60,7 @@ pub(super) struct Connection {
     /// Its place among the connections in use; none while it is idle.
     pub(super) slot: Option<Slot>,
     read_size: usize,
+    wide: Option<Wide>,
 }
 
 impl Connection {
@@ -46,6 +74,7 @@ impl Connection {
             idle_since: Instant::now(),
             slot: Some(slot),
             read_size: SMALL_READ,
+            wide: None,
         })
     }
 
@@ -61,9 +90,19 @@ impl Connection {
         if let Poll::Ready(Ok(length)) = result
             && length == room
         {
-            self.read_size = (self.read_size * 2).min(LARGE_READ);
+            self.wide = self.wide.take().or_else(Wide::get);
+            if self.wide.is_some() {
+                self.read_size = (self.read_size * 2).min(LARGE_READ);
+            }
         }
         result
+    }
+
+    /// All that was read has been taken out: without room for the next read the buffer is of no more use here.
+    pub(super) fn let_go(&mut self) {
+        if self.input.is_empty() && self.input.capacity() < self.read_size / 2 {
+            self.input = BytesMut::new();
+        }
     }
 
     /// Gives the connection back for the next request, provided that nothing is left over of the last answer.
@@ -77,6 +116,7 @@ impl Connection {
             if self.read_size > SMALL_READ {
                 self.read_size = SMALL_READ;
                 self.input = BytesMut::new();
+                self.wide = None;
             }
             slot.pool().keep(self);
         }
