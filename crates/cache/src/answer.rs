@@ -286,7 +286,7 @@ impl<C: Call> Caching<'_, C> {
                 };
                 let user = if personal { key.view().user_tag() } else { None };
                 let user = user.as_deref();
-                let drafting = Drafting { policy: self.policy, authority: &asked.authority, user, since };
+                let drafting = Drafting { policy: self.policy, asked: &asked, user, since };
                 self.learn_from_head(&key.view(), &entry, &exchange, &drafting, asker);
                 Answer { outcome: Ok(response), ..answer }
             }

@@ -2,10 +2,11 @@
 //! renewals for those that a 304 brought up to date.
 
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderName};
-use message::Body;
+use message::{Body, Request};
 use plan::{CachePolicy, StatusForm};
 use response::ClientLifetime;
 use rules::client_lifetime::Audience;
+use rules::reflection::{Reflected, Told};
 use rules::{Exchange, NotStored, ResponseDirectives, Terms, Vary};
 
 use crate::entry::{Draft, Variant};
@@ -20,8 +21,8 @@ const CACHE_ID: HeaderName = HeaderName::from_static("cache-id");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drafting<'a> {
     pub(crate) policy: &'a CachePolicy,
-    /// Host and port the client asked for: groups belong to them.
-    pub(crate) authority: &'a str,
+    /// The request that brought it. Groups of tags belong to its host.
+    pub(crate) asked: &'a Request,
     /// The tag of the user whom the key names, where it names one.
     pub(crate) user: Option<&'a str>,
     /// The epoch of purges when the origin was asked.
@@ -43,22 +44,16 @@ impl Drafting<'_> {
         self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
     }
 
-    /// The fields of the request, besides those `known`, that the answer repeats in its fields or in its content, where
+    /// What of the request, besides the fields that are `known`, the answer repeats in its fields or in its content, where
     /// the policy has it looked through.
-    pub(crate) fn repeated(
-        &self,
-        request: &HeaderMap,
-        known: &[HeaderName],
-        response: &HeaderMap,
-        content: &[u8],
-    ) -> Vec<HeaderName> {
+    pub(crate) fn repeated(&self, known: &[HeaderName], response: &HeaderMap, content: &[u8]) -> Reflected {
         if !self.policy.key.reflected {
-            return Vec::new();
+            return Reflected::default();
         }
         let content = response::decoded_beginning(response, content, rules::reflection::LOOKED_THROUGH);
         let keyed = KeyedFields { policy: self.policy, personal: self.user.is_some() };
         let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
-        rules::reflection::reflected(request, self.authority, is_keyed, response, &content)
+        rules::reflection::reflected(&told(self.asked), is_keyed, response, &content)
     }
 
     /// What is stored of it.
@@ -76,7 +71,8 @@ impl Drafting<'_> {
         let personal = self.user.is_some();
         let variant = Variant::of_exchange(exchange, &KeyedFields { policy: self.policy, personal });
         let client_lifetime = client_lifetime(&mut fields, variant.as_ref(), self.policy);
-        let mut tags = Tags::new(rules::tags::of(exchange.response, &self.policy.tags, self.authority));
+        let mut tags =
+            Tags::new(rules::tags::of(exchange.response, &self.policy.tags, &self.asked.authority));
         if let Some(user) = self.user {
             tags = tags.and(user);
         }
@@ -104,6 +100,11 @@ impl Drafting<'_> {
         }
         draft
     }
+}
+
+/// What the origin is told by a request.
+pub(crate) fn told(asked: &Request) -> Told<'_> {
+    Told::new(&asked.fields, &asked.authority, asked.client.address.ip())
 }
 
 /// What clients are told of the lifetime, where the policy has a word in it.

@@ -19,7 +19,7 @@ use redis_link::Link;
 use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
-use crate::draft::Drafting;
+use crate::draft::{Drafting, told};
 use crate::duty::Duty;
 use crate::entry::{Draft, Entry};
 use crate::fetch::Wishes;
@@ -73,6 +73,13 @@ struct Answered {
     requested_at: Timestamp,
     received_at: Timestamp,
     skew: Skew,
+}
+
+impl Answered {
+    /// How long the origin took for the head.
+    fn took(&self) -> Duration {
+        self.received_at.since(self.requested_at)
+    }
 }
 
 impl<C: Call> Filler<C> {
@@ -231,26 +238,21 @@ impl<C: Call> Filler<C> {
         let terms = match self.terms(&drafting, &exchange, &response.body) {
             Ok(terms) => terms,
             Err(reason) => {
-                let took = answered.received_at.since(answered.requested_at);
-                self.learn(response.status, reason, took);
+                self.learn(response.status, reason, answered.took());
                 return self.not_shared(answered.response, reason.word(), leader);
             }
         };
         let draft = drafting.whole(&exchange, terms, &response.body);
         let key = self.stored_under(asked, &response.fields);
-        let fingerprint = self
-            .policy
-            .key
-            .reflected
-            .then(|| rules::reflection::fingerprint(&asked.fields, &asked.authority));
+        let fingerprint = self.policy.key.reflected.then(|| rules::reflection::fingerprint(&told(asked)));
         let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
-        let entry = self.stream(answered.response, asked, &key, head, leader).await;
+        let entry = self.stream(answered, asked, &key, head, leader).await;
         self.fill.done(entry);
     }
 
     fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
         let user = self.user.as_deref();
-        Drafting { policy: &self.policy, authority: &asked.authority, user, since: self.fill.since() }
+        Drafting { policy: &self.policy, asked, user, since: self.fill.since() }
     }
 
     /// The key, once the answer has said which parameters of its path do not matter.
@@ -364,26 +366,32 @@ impl<C: Call> Filler<C> {
     fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
         self.leave_table();
         self.fill.settle(Settled::Alone);
-        if let Some(ours) = &mut *self.ours.borrow_mut() {
-            ours.unshared();
-        }
+        self.tell_instances();
         if let Some(leader) = leader {
             // An error means that the leader's client has left: dropping the answer cancels the fetch.
             drop(leader.send(Own::Answer { response, stored: Err(reason) }));
         }
     }
 
+    /// The other instances need not wait for one another either.
+    fn tell_instances(&self) {
+        if let Some(ours) = &mut *self.ours.borrow_mut() {
+            ours.unshared();
+        }
+    }
+
     /// Shares the content as it comes, and stores it once it is complete.
     async fn stream(
         &self,
-        response: Response,
+        answered: Answered,
         asked: &Request,
         key: &Key,
         head: Arc<ArrivingHead>,
         leader: Option<oneshot::Sender<Own>>,
     ) -> Option<Arc<Entry>> {
         self.fill.arrive(Arc::clone(&head));
-        let Response { status, mut fields, mut body } = response;
+        let took = answered.took();
+        let Response { status, mut fields, mut body } = answered.response;
         if let Some(leader) = leader {
             let again = self.fill.may_leave_behind().then(|| Again::new(&self.call, asked));
             let follower = FollowerBody::new(Follower::new(&self.fill), &head, again);
@@ -423,10 +431,14 @@ impl<C: Call> Filler<C> {
             }
         }
         let entry = self.fill.complete(trailers).and_then(|body| {
-            if self.tells_of_errors(&head.draft, body.bytes()) {
-                return None;
-            }
-            let draft = self.guarded(head.draft.clone(), asked, body.bytes());
+            let draft = match self.guarded(head.draft.clone(), asked, body.bytes()) {
+                Ok(draft) => draft,
+                Err(reason) => {
+                    self.learn(status, reason, took);
+                    self.tell_instances();
+                    return None;
+                }
+            };
             let entry = Arc::new(Entry::new(draft, body));
             let is_personal = entry.variant().is_some() && head.draft.variant.is_none();
             // What repeats one client's request does not take the place of what all others have.
@@ -446,14 +458,21 @@ impl<C: Call> Filler<C> {
             && graphql::has_errors(&response::decoded_beginning(&draft.fields, content, looked_through))
     }
 
-    /// What an answer repeats of its request selects it, whatever it says itself.
-    fn guarded(&self, mut draft: Draft, asked: &Request, content: &[u8]) -> Draft {
-        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        let repeated = self.drafting(asked).repeated(&asked.fields, known, &draft.fields, content);
-        if !repeated.is_empty() {
-            draft.select_also_by(repeated, message::Fields::Map(&asked.fields));
+    /// What is stored once the content is known, or why nothing is. What an answer repeats of its request selects it,
+    /// whatever it says itself.
+    fn guarded(&self, mut draft: Draft, asked: &Request, content: &[u8]) -> Result<Draft, Unshared> {
+        if self.tells_of_errors(&draft, content) {
+            return Err(Unshared::GraphqlErrors);
         }
-        draft
+        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
+        let repeated = self.drafting(asked).repeated(known, &draft.fields, content);
+        if repeated.client {
+            return Err(Unshared::Address);
+        }
+        if !repeated.fields.is_empty() {
+            draft.select_also_by(repeated.fields, message::Fields::Map(&asked.fields));
+        }
+        Ok(draft)
     }
 
     /// The content streams past the cache from now on.

@@ -45,10 +45,9 @@ impl PartialBody {
 impl KeptPart {
     /// A part that repeats something of its request is its asker's alone.
     fn repeats(&self, bytes: &[u8]) -> bool {
-        let drafting =
-            Drafting { policy: &self.policy, authority: &self.asked.authority, user: None, since: 0 };
+        let drafting = Drafting { policy: &self.policy, asked: &self.asked, user: None, since: 0 };
         let known = self.draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        !drafting.repeated(&self.asked.fields, known, &self.draft.fields, bytes).is_empty()
+        !drafting.repeated(known, &self.draft.fields, bytes).is_nothing()
     }
 
     fn keep(mut self, bytes: Box<[u8]>) {

@@ -9,6 +9,10 @@ use rules::NotStored;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unshared {
     TooLarge,
+    /// It repeats the client's address.
+    Address,
+    /// It says that something of a GraphQL operation went wrong.
+    GraphqlErrors,
     Rule(NotStored),
 }
 
@@ -49,6 +53,8 @@ impl Unshared {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Unshared::TooLarge => "too-large",
+            Unshared::Address => "client-address",
+            Unshared::GraphqlErrors => "graphql-errors",
             Unshared::Rule(rule) => rule.word(),
         }
     }
@@ -66,15 +72,26 @@ impl Unshared {
         if of_this_request || asker.has_credentials {
             return Lesson::Nothing;
         }
+        match self {
+            // Others may get something that is for all: what is stored stays.
+            Unshared::Address => return Lesson::NotShared(FOR_LONG),
+            Unshared::GraphqlErrors => return Lesson::NotShared(passing(took)),
+            Unshared::TooLarge | Unshared::Rule(_) => {}
+        }
         let of_the_resource =
             status.is_success() || status.is_redirection() || matches!(status.as_u16(), 404 | 410);
         match of_the_resource {
             true if asker.insists => Lesson::NotShared(FOR_LONG),
             true => Lesson::Supersedes(FOR_LONG),
             false if matches!(status.as_u16(), 401..=403 | 451) => Lesson::NotShared(FOR_LONG),
-            false => Lesson::NotShared((took * TIMES).min(FOR_LONG)),
+            false => Lesson::NotShared(passing(took)),
         }
     }
+}
+
+/// For how long a failure that took so long says something of the next answer.
+fn passing(took: Duration) -> Duration {
+    (took * TIMES).min(FOR_LONG)
 }
 
 #[cfg(test)]
@@ -99,6 +116,17 @@ mod tests {
             assert_eq!(learnt, Lesson::NotShared(MOMENT * 10), "{status}");
         }
         assert_eq!(lesson(403, NotStored::NoLifetime, NOBODY), Lesson::NotShared(FOR_LONG));
+    }
+
+    #[test]
+    fn what_is_found_in_the_content_leaves_what_is_stored() {
+        for (reason, lasting) in [(Unshared::Address, FOR_LONG), (Unshared::GraphqlErrors, MOMENT * 10)] {
+            assert_eq!(
+                reason.lesson(StatusCode::OK, MOMENT, NOBODY),
+                Lesson::NotShared(lasting),
+                "{reason:?}"
+            );
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod needles;
 mod normal;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 
 use http::header::{
     CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
@@ -26,37 +27,82 @@ use needles::Needles;
 /// Bytes of content that are looked through: who reflects, does so near the beginning.
 pub const LOOKED_THROUGH: usize = 256 * 1024;
 /// Fields that are looked for; no client has so many.
-const MOST_FIELDS: usize = Found::BITS as usize;
+const MOST_FIELDS: usize = Found::BITS as usize - 1;
+/// The bit after those of fields.
+const CLIENT: u8 = MOST_FIELDS as u8;
 /// Bytes of values that are looked for.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// A number that is the same for two requests to one host when no answer could tell them apart by a reflected field.
-pub fn fingerprint(request: &HeaderMap, authority: &str) -> u64 {
+/// What an origin is told by a request, as far as it tells clients apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'r> {
+    /// The fields of the request.
+    pub fields: &'r HeaderMap,
+    /// The host that is asked, with its port.
+    pub authority: &'r str,
+    /// The client's address, as far as it is one: see [`Told::new`].
+    client: Option<IpAddr>,
+}
+
+/// What an answer repeats of its request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Reflected {
+    /// Names of fields.
+    pub fields: Vec<HeaderName>,
+    /// The client's address, which an origin reads in `X-Forwarded-For` and the like. No field of the request holds it,
+    /// so that it cannot select an answer among several.
+    pub client: bool,
+}
+
+impl<'r> Told<'r> {
+    /// `client`: where it connects from. That address tells nobody from others where it is of this machine, as behind a
+    /// proxy on the same one; nor where it is the host that is asked, which pages name in good faith.
+    pub fn new(fields: &'r HeaderMap, authority: &'r str, client: IpAddr) -> Self {
+        let address = client.to_canonical();
+        let host = needles::without_port(authority.as_bytes());
+        let host = str::from_utf8(host).ok().map(|host| host.trim_matches(['[', ']']).parse());
+        let is_nobody = address.is_loopback() || address.is_unspecified() || host == Some(Ok(address));
+        Told { fields, authority, client: (!is_nobody).then_some(address) }
+    }
+}
+
+impl Reflected {
+    /// Whether it may be anybody's answer.
+    pub fn is_nothing(&self) -> bool {
+        self.fields.is_empty() && !self.client
+    }
+}
+
+/// A number that is the same for two requests to one host when no answer could tell them apart by what it repeats.
+pub fn fingerprint(told: &Told<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (name, value) in telling(request, authority).filter(|(name, _)| !is_of_a_part(name)) {
+    told.client.hash(&mut hasher);
+    for (name, value) in telling(told).filter(|(name, _)| !is_of_a_part(name)) {
         name.as_str().hash(&mut hasher);
         value.hash(&mut hasher);
     }
     hasher.finish()
 }
 
-/// The names of the request's fields of which a telling piece stands in the answer's fields or content, in whatever letter
-/// case and escaped in whatever way. `authority`: the host that was asked. `is_keyed`: those that the key holds already,
-/// which are not looked for. `content`: decoded; no more than [`LOOKED_THROUGH`] bytes are looked at.
+/// What of the request stands in the answer's fields or content, a telling piece of it, in whatever letter case and escaped
+/// in whatever way. `is_keyed`: fields that the key holds already, which are not looked for. `content`: decoded; no more
+/// than [`LOOKED_THROUGH`] bytes are looked at.
 ///
 /// Where there is more to look for than anybody needs, the rest is taken for found: the answer is the asker's own.
 pub fn reflected(
-    request: &HeaderMap,
-    authority: &str,
+    told: &Told<'_>,
     is_keyed: impl Fn(&HeaderName) -> bool,
     response: &HeaderMap,
     content: &[u8],
-) -> Vec<HeaderName> {
-    let sought = Sought::of(request, authority, is_keyed);
+) -> Reflected {
+    let sought = Sought::of(told, is_keyed);
     let found = sought.in_answer(response, &content[..content.len().min(LOOKED_THROUGH)]);
     let is_found = |at: usize| at >= MOST_FIELDS || found >> at & 1 == 1;
     let names = sought.names.into_iter().enumerate();
-    names.filter(|(at, _)| is_found(*at)).map(|(_, name)| name.clone()).collect()
+    Reflected {
+        fields: names.filter(|(at, _)| is_found(*at)).map(|(_, name)| name.clone()).collect(),
+        client: found >> CLIENT & 1 == 1,
+    }
 }
 
 /// What is looked for of a request.
@@ -69,11 +115,14 @@ struct Sought<'r> {
 }
 
 impl<'r> Sought<'r> {
-    fn of(request: &'r HeaderMap, authority: &'r str, is_keyed: impl Fn(&HeaderName) -> bool) -> Self {
+    fn of(told: &Told<'r>, is_keyed: impl Fn(&HeaderName) -> bool) -> Self {
         let mut sought = Sought { names: Vec::new(), needles: Needles::default(), left_out: 0 };
-        let host = needles::without_port(authority.as_bytes());
+        if let Some(address) = told.client {
+            sought.needles.add_address(address, CLIENT);
+        }
+        let host = needles::without_port(told.authority.as_bytes());
         let mut bytes = 0;
-        for (name, value) in telling(request, authority).filter(|(name, _)| !is_keyed(name)) {
+        for (name, value) in telling(told).filter(|(name, _)| !is_keyed(name)) {
             if sought.names.last() != Some(&name) {
                 sought.names.push(name);
             }
@@ -90,7 +139,7 @@ impl<'r> Sought<'r> {
 
     /// The bits of the fields that are repeated.
     fn in_answer(&self, response: &HeaderMap, content: &[u8]) -> Found {
-        if self.names.is_empty() {
+        if self.names.is_empty() && self.needles.is_empty() {
             return 0;
         }
         let automaton = Automaton::new(self.needles.iter());
@@ -118,11 +167,9 @@ impl<'r> Sought<'r> {
 /// Fields that could be told apart in an answer. Not ids of one exchange, which origins repeat in good faith and which
 /// would make every request its own variant; nor where a client comes from, when that is a plain address of the same
 /// host, since pages link to one another.
-fn telling<'r>(
-    request: &'r HeaderMap,
-    authority: &'r str,
-) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
-    let values = request.iter().map(|(name, value)| (name, value.as_bytes()));
+fn telling<'r>(told: &Told<'r>) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
+    let authority = told.authority;
+    let values = told.fields.iter().map(|(name, value)| (name, value.as_bytes()));
     values.filter(move |(name, value)| {
         let is_of_the_exchange = names_an_exchange(name.as_str()) && is_id(value);
         let is_link = *name == http::header::REFERER && is_plain_address(value, authority);
@@ -188,14 +235,48 @@ mod tests {
         map
     }
 
+    fn told(fields: &HeaderMap) -> Told<'_> {
+        Told::new(fields, "a.example", IpAddr::from([192, 0, 2, 7]))
+    }
+
     fn found(
         request: &[(&'static str, &str)],
         response: &[(&'static str, &str)],
         content: &str,
     ) -> Vec<String> {
         let is_keyed = |name: &HeaderName| name == "x-keyed";
-        let names = reflected(&fields(request), "a.example", is_keyed, &fields(response), content.as_bytes());
-        names.into_iter().map(|name| name.to_string()).collect()
+        let reflected = reflected(&told(&fields(request)), is_keyed, &fields(response), content.as_bytes());
+        assert!(!reflected.client, "nothing here tells the address");
+        reflected.fields.into_iter().map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn the_address_of_the_client_is_looked_for() {
+        let is_found = |client: &str, authority: &str, content: &str| {
+            let none = HeaderMap::new();
+            let told = Told::new(&none, authority, client.parse().unwrap());
+            let in_content = reflected(&told, |_| false, &none, content.as_bytes());
+            let in_field = reflected(&told, |_| false, &fields(&[("x-for", content)]), b"");
+            assert_eq!(in_content, in_field);
+            assert_eq!(
+                fingerprint(&told) != fingerprint(&Told::new(&none, authority, [127, 0, 0, 1].into())),
+                told.client.is_some()
+            );
+            in_content.client
+        };
+        for (client, content) in [
+            ("192.0.2.7", "you come from 192.0.2.7"),
+            ("::ffff:192.0.2.7", r#"{"ip":"192.0.2.7"}"#),
+            ("2001:db8::7", "for=&quot;[2001:DB8::7]:80&quot;"),
+            ("fe80::1", "fe80::1"),
+        ] {
+            assert!(is_found(client, "a.example", content), "{client} in {content}");
+            assert!(!is_found(client, "a.example", "192.0.2.8 2001:db8::8"), "{client}");
+        }
+        assert!(!is_found("127.0.0.1", "a.example", "127.0.0.1"), "this machine");
+        assert!(!is_found("0.0.0.0", "a.example", "0.0.0.0"), "nobody");
+        assert!(!is_found("192.0.2.7", "192.0.2.7:8080", "http://192.0.2.7:8080/"), "the host asked");
+        assert!(!is_found("2001:db8::7", "[2001:db8::7]", "http://[2001:db8::7]/"), "the host asked");
     }
 
     /// The forms in which pieces of a value are repeated, each by an origin that somebody runs.
@@ -251,7 +332,7 @@ mod tests {
     }
 
     fn of_many(request: &HeaderMap, content: &str) -> Vec<HeaderName> {
-        reflected(request, "a.example", |_| false, &HeaderMap::new(), content.as_bytes())
+        reflected(&told(request), |_| false, &HeaderMap::new(), content.as_bytes()).fields
     }
 
     #[test]
@@ -322,8 +403,8 @@ mod tests {
                 map
             };
             let (one, other) = (map(&one), map(&other));
-            let list = |map: &HeaderMap| telling(map, "a").map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
-            prop_assert_eq!(fingerprint(&one, "a") == fingerprint(&other, "a"), list(&one) == list(&other));
+            let list = |map: &HeaderMap| telling(&told(map)).map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
+            prop_assert_eq!(fingerprint(&told(&one)) == fingerprint(&told(&other)), list(&one) == list(&other));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! THREATS C: whatever changes an answer is in its key, or does not reach the origin.
 
-use testkit::{Origin, Script, ok};
+use testkit::{Fleetfoot, Origin, RawClient, Script, ok};
 
-use crate::setup::{cached, cached_with, each};
+use crate::setup::{cached, cached_with, config_with, each};
 
 /// Answers with everything it was told, and calls that public.
 fn reflecting() -> Origin {
@@ -259,6 +259,35 @@ fn what_an_answer_repeats_of_one_request_reaches_no_other() {
         assert!(fleetfoot.get(&target).is_hit());
         assert!(fleetfoot.get_with(&target, fields).is_hit(), "who asked so has it");
     });
+}
+
+/// No field of the request holds it: the origin has it from us.
+#[test]
+fn an_answer_that_repeats_the_clients_address_is_not_stored() {
+    let origin = Origin::start();
+    origin.on("*").answer(|request| {
+        let told = request.field("X-Forwarded-For").unwrap_or("nobody").to_owned();
+        match request.target.as_str() {
+            "/content" => ok("Cache-Control: public, max-age=600", format!("{{\"you\":\"{told}\"}}")),
+            "/field" => ok(&format!("Cache-Control: public, max-age=600\nX-You: {told}"), "x"),
+            _ => ok("Cache-Control: public, max-age=600", "for all"),
+        }
+    });
+    let listen = "listen: { http: 127.0.0.1:0, admin: 127.0.0.1:0, proxy_protocol: true }";
+    let fleetfoot = Fleetfoot::start(&config_with(origin.address(), "ttl: origin", listen));
+    let ask = |target: &str, address: &str| {
+        let mut client = RawClient::connect(fleetfoot.address());
+        client.send(format!("PROXY TCP4 {address} 192.0.2.1 1234 80\r\n"));
+        client.ask(format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n\r\n"))
+    };
+    for address in ["198.51.100.7", "198.51.100.8", "198.51.100.7"] {
+        assert_eq!(ask("/content", address).text(), format!("{{\"you\":\"{address}\"}}"));
+        let answer = ask("/field", address);
+        assert_eq!(answer.field("X-You"), Some(address), "{answer:?}");
+        assert!(!answer.is_hit());
+    }
+    ask("/other", "198.51.100.7");
+    assert!(ask("/other", "198.51.100.8").is_hit(), "addresses alone keep nobody apart");
 }
 
 /// More than anybody sends is not looked for: the answer is the asker's own.

@@ -1,6 +1,8 @@
 //! Needles: what is looked for of a request's fields: their values in pieces, since an origin that repeats something
 //! seldom repeats all of it. The smallest that tell something are enough: whoever repeats more repeats those too.
 
+use std::net::IpAddr;
+
 use super::normal;
 
 /// Pieces in their normal form, each with the number of its field.
@@ -59,6 +61,18 @@ impl Needles {
             Pieces { host, field, needles: self }.members(value);
         }
         !self.is_full
+    }
+
+    /// Adds an address as origins write it (RFC 5952). It is not read for pieces: what looks like a port is none.
+    pub(super) fn add_address(&mut self, address: IpAddr, field: u8) {
+        let begin = self.bytes.len();
+        normal::push(address.to_string().as_bytes(), &mut self.bytes);
+        self.bytes.truncate(begin + LONGEST);
+        self.ends.push((self.bytes.len() as u32, field));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 
     /// Each with the number of its field.
