@@ -1,5 +1,6 @@
 //! Line: one core's way to a database. In: statements with their parameters. Out: JSON.
 
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -73,8 +74,18 @@ impl Line {
         matches!(self.0.shared.reach(), Reach::Sqlite(_))
     }
 
-    /// One statement; its rows are on the sheet.
-    pub(crate) async fn ask(
+    /// One statement; its rows are on the sheet. Boxed here, so that drivers are compiled in this crate rather than in
+    /// whoever asks.
+    pub(crate) fn ask<'a>(
+        &'a self,
+        statement: &'a Statement,
+        parameters: &'a [Parameter],
+        sheet: &'a mut Sheet,
+    ) -> Pin<Box<dyn Future<Output = Result<()>> + 'a>> {
+        Box::pin(self.carry_out(statement, parameters, sheet))
+    }
+
+    async fn carry_out(
         &self,
         statement: &Statement,
         parameters: &[Parameter],

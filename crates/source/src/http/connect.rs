@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
 use message::{Clock, Error, Kind, Result, Retry, Scheme, Side, open_files};
 use plan::Protocol;
@@ -23,9 +24,19 @@ pub(super) struct Connected {
     pub(super) is_http2: bool,
 }
 
+/// A connection in the making.
+type Connecting<'c> = Pin<Box<dyn Future<Output = Result<Connected>> + 'c>>;
+
 /// Connects. `only_http1` for connections that are to leave HTTP. Every failure of the target's may be
 /// retried: nothing was sent.
-pub(super) async fn connect(shared: &Shared, target: &Target, only_http1: bool) -> Result<Connected> {
+///
+/// Boxed here: requests that find a connection do not carry the memory of making one about, and DNS and TLS are compiled
+/// in this crate rather than in each that asks an origin.
+pub(super) fn connect<'c>(shared: &'c Shared, target: &'c Target, only_http1: bool) -> Connecting<'c> {
+    Box::pin(within_limit(shared, target, only_http1))
+}
+
+async fn within_limit(shared: &Shared, target: &Target, only_http1: bool) -> Result<Connected> {
     let phase = Cell::new("resolving the name");
     let limit = shared.plan.timeouts.connect;
     let timed = tokio::time::timeout(limit, steps(shared, target, only_http1, &phase)).await;
