@@ -9,8 +9,9 @@ use workers::{Stop, Workers};
 
 use crate::call::Call;
 use crate::compiled::Compiled;
+use crate::counters::Counters;
 use crate::failure::unfit;
-use crate::figures::{Counters, Figures};
+use crate::figures::Figures;
 use crate::ticker::Ticker;
 
 /// See the module. Shared by all cores. Dropping it ends its threads, once nobody waits for a call any more.
