@@ -21,8 +21,9 @@ setup: ## install what building and testing need, where it is missing
 build: ## build the program: target/release/fleetfoot
 	$(CARGO) build --release --locked -p fleetfoot
 
+# Without WebAssembly, which is more than a third of the work, and which the demo has no use for.
 demo: ## start a slow API, put fleetfoot in front, load both, show the difference
-	@$(MORE_FILES); $(CARGO) run --release --locked -p fleetfoot -- demo
+	@$(MORE_FILES); $(CARGO) run --release --locked --no-default-features -p fleetfoot -- demo
 
 test: setup ## run every test, also after one has failed
 	@$(MORE_FILES); failed=0; \
@@ -40,7 +41,8 @@ fmt: ## format everything
 	$(CARGO) fmt --all
 
 bench: ## measure beside the other proxies that are installed (.ci/setup bench installs them)
-	@$(MORE_FILES); $(CARGO) run --release --locked -p benchsuite
+	$(CARGO) build --profile dist --locked -p fleetfoot -p benchsuite
+	@$(MORE_FILES); target/dist/benchsuite
 
 fuzz: ## the property tests with a hundred times as many cases
 	PROPTEST_CASES=25600 $(CARGO) test --release --locked -p http1 -p json -p rules -p route -p plan -p telemetry -p cache -p redis_link

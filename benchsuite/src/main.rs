@@ -4,16 +4,16 @@
 //! needs Node for another.
 //!
 //! ```text
-//! cargo run --release -p benchsuite                      the comparison
-//! cargo run --release -p benchsuite -- --only nginx      against one rival
-//! cargo run --release -p benchsuite -- stampede          one scenario
-//! cargo run --release -p benchsuite -- controls          hits with every control configured, beside plain ones
-//! cargo run --release -p benchsuite -- purge             a tag on 100,000 of a million entries
-//! cargo run --release -p benchsuite -- visitors          50 users on an API whose database is overloaded
-//! cargo run --release -p benchsuite -- reads             reads of a Redis: central, replica, tracked, and bare
-//! cargo run --release -p benchsuite -- compose           pages of four calls, beside KrakenD, Go and Node
-//! cargo run --release -p benchsuite -- seed003           one response of sixteen calls, in every way
-//! cargo run --release -p benchsuite -- all               the comparison and all scenarios
+//! cargo run --profile dist -p benchsuite                      the comparison
+//! cargo run --profile dist -p benchsuite -- --only nginx      against one rival
+//! cargo run --profile dist -p benchsuite -- stampede          one scenario
+//! cargo run --profile dist -p benchsuite -- controls          hits with every control configured, beside plain ones
+//! cargo run --profile dist -p benchsuite -- purge             a tag on 100,000 of a million entries
+//! cargo run --profile dist -p benchsuite -- visitors          50 users on an API whose database is overloaded
+//! cargo run --profile dist -p benchsuite -- reads             reads of a Redis: central, replica, tracked, and bare
+//! cargo run --profile dist -p benchsuite -- compose           pages of four calls, beside KrakenD, Go and Node
+//! cargo run --profile dist -p benchsuite -- seed003           one response of sixteen calls, in every way
+//! cargo run --profile dist -p benchsuite -- all               the comparison and all scenarios
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose output is its purpose")]
 

@@ -162,7 +162,7 @@ impl Report {
         for server in &self.servers {
             let _ = writeln!(text, "- {}: {}; `{}`", server.name, server.version, server.command);
         }
-        text.push_str("\nTheir configs are in `benchsuite/rivals/`. To repeat: `cargo run --release -p benchsuite -- --save`.\n");
+        text.push_str("\nTheir configs are in `benchsuite/rivals/`. To repeat: `cargo run --profile dist -p benchsuite -- --save`.\n");
         text
     }
 }

@@ -4,7 +4,7 @@
 //! a bounded time. A call has a thread, memory and time of its own: cores only wait for it, as they wait for a source.
 //! Called by the steps of what is composed. What a module has to look like is in `docs/guide/wasm.md`.
 //!
-//! The compiler of modules is a third of what building fleetfoot takes, so that it can be left out: without the feature
+//! The compiler of modules is more than a third of what building fleetfoot takes, so that it can be left out: without the feature
 //! `engine`, a file that names a module does not start.
 
 #[cfg(not(feature = "engine"))]
