@@ -1,6 +1,7 @@
 //! The first minute: a request passes, an answer is kept, a dead origin is told.
 
-use testkit::{Fleetfoot, Origin, ok};
+use serde_json::Value;
+use testkit::{Fleetfoot, Origin, ok, run_to_end};
 
 use crate::setup::{cached, config, proxied};
 
@@ -100,4 +101,15 @@ fn a_request_without_a_route_is_a_404_of_our_own() {
     assert!(origin.requests().is_empty());
     assert_eq!(fleetfoot.get("/api/x").status, 404);
     assert_eq!(origin.count("GET /api/x"), 1);
+}
+
+#[test]
+fn the_demo_shows_a_gain_and_sixteen_calls_in_three_ways() {
+    let demo = run_to_end(&["demo", "--seconds", "1", "--connections", "4", "--json"]);
+    assert_eq!(demo.code, Some(0), "{}", demo.stderr);
+    let outcome: Value = serde_json::from_str(&demo.stdout).expect("JSON");
+    assert!(outcome["throughput_gain"].as_f64().expect("a number") > 1.0, "{outcome}");
+    let took = |way: usize| outcome["sixteen_calls"]["ways"][way]["took_ms"].as_f64().expect("a number");
+    assert!(took(0) > took(1) && took(0) > took(2), "{outcome}");
+    assert_eq!(outcome["sixteen_calls"]["steps"].as_array().map(Vec::len), Some(16));
 }

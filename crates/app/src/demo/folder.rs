@@ -1,5 +1,5 @@
-//! Folder: what fleetfoot of the demo reads by itself: tokens and cached values in a file, four tables in a database, a
-//! module that computes; and its configuration. Called by `demo`.
+//! Folder: what fleetfoot of the demo reads by itself: tokens and cached values in a file, four tables in a database;
+//! and its configuration. Called by `demo`.
 
 use std::fmt::{Display, Write};
 use std::net::SocketAddr;
@@ -24,7 +24,6 @@ impl Folder {
         let wrong = |error: &dyn Display| format!("{}: {error}", folder.0.display());
         std::fs::create_dir_all(&folder.0)
             .and_then(|()| std::fs::write(folder.0.join("values.json"), values()))
-            .and_then(|()| std::fs::write(folder.0.join("math.wat"), MODULE))
             .map_err(|error| wrong(&error))?;
         folder.write_tables().map_err(|error| wrong(&error))?;
         Ok(folder)
@@ -37,8 +36,7 @@ impl Folder {
              sources:\n  \
              api: http://{api}\n  \
              db: {{ sql: \"sqlite:./tables.db\" }}\n  \
-             values: {{ store: ./values.json }}\n  \
-             math: {{ wasm: ./math.wat, timeout: 5s }}\n\
+             values: {{ store: ./values.json }}\n\
              policies: {{ live: {{ cache: true }} }}\n\
              routes:\n\
              - {{ match: \"GET /token/{{key}}\", read: {{ values: \"GET token:${{path.key}}\" }} }}\n\
@@ -72,13 +70,22 @@ impl Drop for Folder {
     }
 }
 
-/// Counts primes: `examples/compose/math.wat`.
-const MODULE: &str = include_str!("../../../../examples/compose/math.wat");
-
 fn values() -> String {
     let mut values = String::from("{ \"token:ann\": { \"user\": \"ann\" }");
     for table in 1..=TABLES {
         let _infallible = write!(values, ", \"test{table}:key:1,2,3\": \"what is cached of table {table}\"");
     }
     values + " }"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `make demo` builds without WebAssembly.
+    #[test]
+    fn nothing_in_it_needs_webassembly() {
+        let plan = Folder::write().unwrap().plan("127.0.0.1:1".parse().unwrap()).unwrap();
+        assert_eq!(plan.modules.len(), 0);
+    }
 }

@@ -1,6 +1,6 @@
-//! Sixteen calls: one response made of four look-ups in a database, four in a cache, four calculations and four calls to an
-//! API that takes 200 ms: one after the other, in a pool, and all at once. In: where fleetfoot is. Out: how long each took,
-//! once their bytes are known to be the same. Called by `demo`.
+//! Sixteen calls: one response made of four look-ups in a database, four in a cache, and of an API four calculations of
+//! 50 ms and four calls of 200 ms: one after the other, in a pool, and all at once. In: where fleetfoot is. Out: how
+//! long each took, once their bytes are known to be the same. Called by `demo`.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ const STEPS: &str = r#"  save: { dedupe: false, coalesce: false }
   compose:
     tests: { each: [1, 2, 3, 4], db: "SELECT * FROM test_{each} WHERE id IN (?)", args: ["${query.all('test{each}Id')}"] }
     cached: { each: [1, 2, 3, 4], values: "GET test{each}:key:${query.all('test{each}Id')}" }
-    result: { each: [999997, 999998, 999999, 1000000], math: execute, args: { n: "${{each}}" } }
+    result: { each: [1, 2, 3, 4], api: "GET /simulate-cpu?t=50ms" }
     trends: { each: [1, 2, 3, 4], api: "GET /trends/api/realtimetrends?hl=ko&t=200ms" }
 "#;
 
@@ -149,7 +149,8 @@ impl SixteenCalls {
     /// For people.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
-            "One response of sixteen calls: four look-ups in a database, four in a cache, four calculations, four calls of 200 ms."
+            "One response of sixteen calls: four look-ups in a database, four in a cache, four calculations of 50 ms and \
+             four calls of 200 ms."
                 .to_owned(),
         ];
         let Some(first) = self.ways.first() else { return lines };
