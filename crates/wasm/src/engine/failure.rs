@@ -7,7 +7,7 @@ use message::{Error, Kind};
 use plan::WasmSource;
 use wasmtime::Trap;
 
-use crate::bounds::Bounds;
+use super::bounds::Bounds;
 
 /// What `wasmtime` said, as it is shown beneath an error of ours.
 #[derive(Debug)]

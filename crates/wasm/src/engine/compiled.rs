@@ -10,8 +10,8 @@ use wasmtime::{
     ModuleExport, PoolingAllocationConfig, ValType,
 };
 
-use crate::bounds::Bounds;
-use crate::failure::{unfit, unfit_since};
+use super::bounds::Bounds;
+use super::failure::{unfit, unfit_since};
 
 /// Bytes of the stack of one call, which is part of its thread's (2 MiB).
 const STACK: usize = 512 << 10;

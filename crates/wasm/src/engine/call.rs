@@ -8,9 +8,9 @@ use serde::de::IgnoredAny;
 use wasmtime::{AsContextMut as _, Extern, Instance, ModuleExport, Store, WasmParams, WasmResults};
 use workers::Stop;
 
-use crate::bounds::Bounds;
-use crate::compiled::Compiled;
-use crate::failure::{broken_off, unusable};
+use super::bounds::Bounds;
+use super::compiled::Compiled;
+use super::failure::{broken_off, unusable};
 
 /// Bytes of output at most.
 const OUTPUT: usize = 8 << 20;

@@ -7,12 +7,12 @@ use message::{Error, Kind, Result};
 use plan::WasmSource;
 use workers::{Stop, Workers};
 
-use crate::call::Call;
-use crate::compiled::Compiled;
-use crate::counters::Counters;
-use crate::failure::unfit;
+use super::call::Call;
+use super::compiled::Compiled;
+use super::counters::Counters;
+use super::failure::unfit;
+use super::ticker::Ticker;
 use crate::figures::Figures;
-use crate::ticker::Ticker;
 
 /// See the module. Shared by all cores. Dropping it ends its threads, once nobody waits for a call any more.
 pub struct Module {
