@@ -2,16 +2,18 @@
 //! renewals for those that a 304 brought up to date.
 
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderName};
-use message::{Body, Request};
+use message::{Body, Fields, Request};
 use plan::{CachePolicy, StatusForm};
 use response::ClientLifetime;
 use rules::client_lifetime::Audience;
-use rules::reflection::{Reflected, Told};
+use rules::reflection::{ClientInput, LOOKED_THROUGH, Reflected};
 use rules::{Exchange, NotStored, ResponseDirectives, Terms, Vary};
 
 use crate::entry::{Draft, Variant};
+use crate::graphql;
 use crate::keyed_fields::KeyedFields;
 use crate::tags::Tags;
+use crate::unshared::Unshared;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
@@ -50,10 +52,10 @@ impl Drafting<'_> {
         if !self.policy.key.reflected {
             return Reflected::default();
         }
-        let content = response::decoded_beginning(response, content, rules::reflection::LOOKED_THROUGH);
+        let content = response::decoded_beginning(response, content, LOOKED_THROUGH);
         let keyed = KeyedFields { policy: self.policy, personal: self.user.is_some() };
         let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
-        rules::reflection::reflected(&told(self.asked), is_keyed, response, &content)
+        rules::reflection::reflected(&client_input(self.asked), is_keyed, response, &content)
     }
 
     /// What is stored of it.
@@ -100,11 +102,34 @@ impl Drafting<'_> {
         }
         draft
     }
+
+    /// The draft once all of the content is known, or why nothing is stored after all. What an answer repeats of its
+    /// request selects it, whatever it says itself.
+    pub(crate) fn once_whole(&self, mut draft: Draft, content: &[u8]) -> Result<Draft, Unshared> {
+        if self.has_graphql_errors(&draft, content) {
+            return Err(Unshared::GraphqlErrors);
+        }
+        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
+        let repeated = self.repeated(known, &draft.fields, content);
+        if repeated.address {
+            return Err(Unshared::Address);
+        }
+        if !repeated.fields.is_empty() {
+            draft.select_also_by(repeated.fields, Fields::Map(&self.asked.fields));
+        }
+        Ok(draft)
+    }
+
+    /// Such an answer is for whoever asked, whatever its status and its terms.
+    fn has_graphql_errors(&self, draft: &Draft, content: &[u8]) -> bool {
+        self.policy.body_keys.graphql
+            && graphql::has_errors(&response::decoded_beginning(&draft.fields, content, LOOKED_THROUGH))
+    }
 }
 
-/// What the origin is told by a request.
-pub(crate) fn told(asked: &Request) -> Told<'_> {
-    Told::new(&asked.fields, &asked.authority, asked.client.address.ip())
+/// What an answer to this request could repeat.
+pub(crate) fn client_input(asked: &Request) -> ClientInput<'_> {
+    ClientInput::new(&asked.fields, &asked.authority, asked.client.address.ip())
 }
 
 /// What clients are told of the lifetime, where the policy has a word in it.

@@ -15,7 +15,7 @@ use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
-use crate::draft::{audience, told};
+use crate::draft::{audience, client_input};
 use crate::entry::{Entry, Variant};
 use crate::fill::{ArrivingHead, Fill, News, Settled};
 use crate::filler::{Filler, Own};
@@ -236,7 +236,7 @@ impl<C: Call> Caching<'_, C> {
     /// Whether the answer may repeat something of the leader's request that this one does not have: then it is looked
     /// through before anybody else gets it.
     fn may_be_repeated(&self, head: &ArrivingHead, ask: &Ask) -> bool {
-        let other = |fingerprint| fingerprint != rules::reflection::fingerprint(&told(&ask.request));
+        let other = |fingerprint| fingerprint != rules::reflection::fingerprint(&client_input(&ask.request));
         self.policy.key.reflected && head.fingerprint.is_some_and(other)
     }
 

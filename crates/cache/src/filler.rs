@@ -19,14 +19,13 @@ use redis_link::Link;
 use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
-use crate::draft::{Drafting, told};
+use crate::draft::{Drafting, client_input};
 use crate::duty::Duty;
-use crate::entry::{Draft, Entry};
+use crate::entry::Entry;
 use crate::fetch::Wishes;
 use crate::fill::{ArrivingHead, Fill, Settled};
 use crate::follower::Follower;
 use crate::follower_body::FollowerBody;
-use crate::graphql;
 use crate::key::Key;
 use crate::onward::Again;
 use crate::partial_body::{KeptPart, PartialBody};
@@ -244,7 +243,8 @@ impl<C: Call> Filler<C> {
         };
         let draft = drafting.whole(&exchange, terms, &response.body);
         let key = self.stored_under(asked, &response.fields);
-        let fingerprint = self.policy.key.reflected.then(|| rules::reflection::fingerprint(&told(asked)));
+        let fingerprint =
+            self.policy.key.reflected.then(|| rules::reflection::fingerprint(&client_input(asked)));
         let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
         let entry = self.stream(answered, asked, &key, head, leader).await;
         self.fill.done(entry);
@@ -366,15 +366,15 @@ impl<C: Call> Filler<C> {
     fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
         self.leave_table();
         self.fill.settle(Settled::Alone);
-        self.tell_instances();
+        self.give_turn_back();
         if let Some(leader) = leader {
             // An error means that the leader's client has left: dropping the answer cancels the fetch.
             drop(leader.send(Own::Answer { response, stored: Err(reason) }));
         }
     }
 
-    /// The other instances need not wait for one another either.
-    fn tell_instances(&self) {
+    /// There is nothing to wait for: the other instances ask all at once too.
+    fn give_turn_back(&self) {
         if let Some(ours) = &mut *self.ours.borrow_mut() {
             ours.unshared();
         }
@@ -431,11 +431,11 @@ impl<C: Call> Filler<C> {
             }
         }
         let entry = self.fill.complete(trailers).and_then(|body| {
-            let draft = match self.guarded(head.draft.clone(), asked, body.bytes()) {
+            let draft = match self.drafting(asked).once_whole(head.draft.clone(), body.bytes()) {
                 Ok(draft) => draft,
                 Err(reason) => {
                     self.learn(status, reason, took);
-                    self.tell_instances();
+                    self.give_turn_back();
                     return None;
                 }
             };
@@ -449,30 +449,6 @@ impl<C: Call> Filler<C> {
         });
         self.leave_table();
         entry
-    }
-
-    /// Whether it is an answer of GraphQL that something went wrong: for whoever asked, whatever its status and its terms.
-    fn tells_of_errors(&self, draft: &Draft, content: &[u8]) -> bool {
-        let looked_through = rules::reflection::LOOKED_THROUGH;
-        self.policy.body_keys.graphql
-            && graphql::has_errors(&response::decoded_beginning(&draft.fields, content, looked_through))
-    }
-
-    /// What is stored once the content is known, or why nothing is. What an answer repeats of its request selects it,
-    /// whatever it says itself.
-    fn guarded(&self, mut draft: Draft, asked: &Request, content: &[u8]) -> Result<Draft, Unshared> {
-        if self.tells_of_errors(&draft, content) {
-            return Err(Unshared::GraphqlErrors);
-        }
-        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        let repeated = self.drafting(asked).repeated(known, &draft.fields, content);
-        if repeated.client {
-            return Err(Unshared::Address);
-        }
-        if !repeated.fields.is_empty() {
-            draft.select_also_by(repeated.fields, message::Fields::Map(&asked.fields));
-        }
-        Ok(draft)
     }
 
     /// The content streams past the cache from now on.

@@ -47,7 +47,7 @@ impl KeptPart {
     fn repeats(&self, bytes: &[u8]) -> bool {
         let drafting = Drafting { policy: &self.policy, asked: &self.asked, user: None, since: 0 };
         let known = self.draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        !drafting.repeated(known, &self.draft.fields, bytes).is_nothing()
+        !drafting.repeated(known, &self.draft.fields, bytes).is_empty()
     }
 
     fn keep(mut self, bytes: Box<[u8]>) {

@@ -29,19 +29,19 @@ pub const LOOKED_THROUGH: usize = 256 * 1024;
 /// Fields that are looked for; no client has so many.
 const MOST_FIELDS: usize = Found::BITS as usize - 1;
 /// The bit after those of fields.
-const CLIENT: u8 = MOST_FIELDS as u8;
+const ADDRESS: u8 = MOST_FIELDS as u8;
 /// Bytes of values that are looked for.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// What an origin is told by a request, as far as it tells clients apart.
+/// What comes from the client in what an origin is asked: all of it may stand in the answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'r> {
+pub struct ClientInput<'r> {
     /// The fields of the request.
     pub fields: &'r HeaderMap,
     /// The host that is asked, with its port.
     pub authority: &'r str,
-    /// The client's address, as far as it is one: see [`Told::new`].
-    client: Option<IpAddr>,
+    /// The client's address, as far as it tells it from others: see [`ClientInput::new`].
+    address: Option<IpAddr>,
 }
 
 /// What an answer repeats of its request.
@@ -49,12 +49,12 @@ pub struct Told<'r> {
 pub struct Reflected {
     /// Names of fields.
     pub fields: Vec<HeaderName>,
-    /// The client's address, which an origin reads in `X-Forwarded-For` and the like. No field of the request holds it,
-    /// so that it cannot select an answer among several.
-    pub client: bool,
+    /// Whether it repeats the client's address, which an origin reads in `X-Forwarded-For` and the like. No field of the
+    /// request holds it, so that it cannot select an answer among several.
+    pub address: bool,
 }
 
-impl<'r> Told<'r> {
+impl<'r> ClientInput<'r> {
     /// `client`: where it connects from. That address tells nobody from others where it is of this machine, as behind a
     /// proxy on the same one; nor where it is the host that is asked, which pages name in good faith.
     pub fn new(fields: &'r HeaderMap, authority: &'r str, client: IpAddr) -> Self {
@@ -62,22 +62,22 @@ impl<'r> Told<'r> {
         let host = needles::without_port(authority.as_bytes());
         let host = str::from_utf8(host).ok().map(|host| host.trim_matches(['[', ']']).parse());
         let is_nobody = address.is_loopback() || address.is_unspecified() || host == Some(Ok(address));
-        Told { fields, authority, client: (!is_nobody).then_some(address) }
+        ClientInput { fields, authority, address: (!is_nobody).then_some(address) }
     }
 }
 
 impl Reflected {
-    /// Whether it may be anybody's answer.
-    pub fn is_nothing(&self) -> bool {
-        self.fields.is_empty() && !self.client
+    /// Whether the answer repeats nothing of its request.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty() && !self.address
     }
 }
 
 /// A number that is the same for two requests to one host when no answer could tell them apart by what it repeats.
-pub fn fingerprint(told: &Told<'_>) -> u64 {
+pub fn fingerprint(input: &ClientInput<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    told.client.hash(&mut hasher);
-    for (name, value) in telling(told).filter(|(name, _)| !is_of_a_part(name)) {
+    input.address.hash(&mut hasher);
+    for (name, value) in telling(input).filter(|(name, _)| !is_of_a_part(name)) {
         name.as_str().hash(&mut hasher);
         value.hash(&mut hasher);
     }
@@ -90,18 +90,18 @@ pub fn fingerprint(told: &Told<'_>) -> u64 {
 ///
 /// Where there is more to look for than anybody needs, the rest is taken for found: the answer is the asker's own.
 pub fn reflected(
-    told: &Told<'_>,
+    input: &ClientInput<'_>,
     is_keyed: impl Fn(&HeaderName) -> bool,
     response: &HeaderMap,
     content: &[u8],
 ) -> Reflected {
-    let sought = Sought::of(told, is_keyed);
+    let sought = Sought::of(input, is_keyed);
     let found = sought.in_answer(response, &content[..content.len().min(LOOKED_THROUGH)]);
     let is_found = |at: usize| at >= MOST_FIELDS || found >> at & 1 == 1;
     let names = sought.names.into_iter().enumerate();
     Reflected {
         fields: names.filter(|(at, _)| is_found(*at)).map(|(_, name)| name.clone()).collect(),
-        client: found >> CLIENT & 1 == 1,
+        address: found >> ADDRESS & 1 == 1,
     }
 }
 
@@ -115,14 +115,14 @@ struct Sought<'r> {
 }
 
 impl<'r> Sought<'r> {
-    fn of(told: &Told<'r>, is_keyed: impl Fn(&HeaderName) -> bool) -> Self {
+    fn of(input: &ClientInput<'r>, is_keyed: impl Fn(&HeaderName) -> bool) -> Self {
         let mut sought = Sought { names: Vec::new(), needles: Needles::default(), left_out: 0 };
-        if let Some(address) = told.client {
-            sought.needles.add_address(address, CLIENT);
+        if let Some(address) = input.address {
+            sought.needles.add_address(address, ADDRESS);
         }
-        let host = needles::without_port(told.authority.as_bytes());
+        let host = needles::without_port(input.authority.as_bytes());
         let mut bytes = 0;
-        for (name, value) in telling(told).filter(|(name, _)| !is_keyed(name)) {
+        for (name, value) in telling(input).filter(|(name, _)| !is_keyed(name)) {
             if sought.names.last() != Some(&name) {
                 sought.names.push(name);
             }
@@ -167,9 +167,9 @@ impl<'r> Sought<'r> {
 /// Fields that could be told apart in an answer. Not ids of one exchange, which origins repeat in good faith and which
 /// would make every request its own variant; nor where a client comes from, when that is a plain address of the same
 /// host, since pages link to one another.
-fn telling<'r>(told: &Told<'r>) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
-    let authority = told.authority;
-    let values = told.fields.iter().map(|(name, value)| (name, value.as_bytes()));
+fn telling<'r>(input: &ClientInput<'r>) -> impl Iterator<Item = (&'r HeaderName, &'r [u8])> {
+    let authority = input.authority;
+    let values = input.fields.iter().map(|(name, value)| (name, value.as_bytes()));
     values.filter(move |(name, value)| {
         let is_of_the_exchange = names_an_exchange(name.as_str()) && is_id(value);
         let is_link = *name == http::header::REFERER && is_plain_address(value, authority);
@@ -235,8 +235,8 @@ mod tests {
         map
     }
 
-    fn told(fields: &HeaderMap) -> Told<'_> {
-        Told::new(fields, "a.example", IpAddr::from([192, 0, 2, 7]))
+    fn input(fields: &HeaderMap) -> ClientInput<'_> {
+        ClientInput::new(fields, "a.example", IpAddr::from([192, 0, 2, 7]))
     }
 
     fn found(
@@ -245,8 +245,8 @@ mod tests {
         content: &str,
     ) -> Vec<String> {
         let is_keyed = |name: &HeaderName| name == "x-keyed";
-        let reflected = reflected(&told(&fields(request)), is_keyed, &fields(response), content.as_bytes());
-        assert!(!reflected.client, "nothing here tells the address");
+        let reflected = reflected(&input(&fields(request)), is_keyed, &fields(response), content.as_bytes());
+        assert!(!reflected.address, "nothing here repeats the address");
         reflected.fields.into_iter().map(|name| name.to_string()).collect()
     }
 
@@ -254,15 +254,16 @@ mod tests {
     fn the_address_of_the_client_is_looked_for() {
         let is_found = |client: &str, authority: &str, content: &str| {
             let none = HeaderMap::new();
-            let told = Told::new(&none, authority, client.parse().unwrap());
-            let in_content = reflected(&told, |_| false, &none, content.as_bytes());
-            let in_field = reflected(&told, |_| false, &fields(&[("x-for", content)]), b"");
+            let input = ClientInput::new(&none, authority, client.parse().unwrap());
+            let in_content = reflected(&input, |_| false, &none, content.as_bytes());
+            let in_field = reflected(&input, |_| false, &fields(&[("x-for", content)]), b"");
             assert_eq!(in_content, in_field);
             assert_eq!(
-                fingerprint(&told) != fingerprint(&Told::new(&none, authority, [127, 0, 0, 1].into())),
-                told.client.is_some()
+                fingerprint(&input)
+                    != fingerprint(&ClientInput::new(&none, authority, [127, 0, 0, 1].into())),
+                input.address.is_some()
             );
-            in_content.client
+            in_content.address
         };
         for (client, content) in [
             ("192.0.2.7", "you come from 192.0.2.7"),
@@ -332,7 +333,7 @@ mod tests {
     }
 
     fn of_many(request: &HeaderMap, content: &str) -> Vec<HeaderName> {
-        reflected(&told(request), |_| false, &HeaderMap::new(), content.as_bytes()).fields
+        reflected(&input(request), |_| false, &HeaderMap::new(), content.as_bytes()).fields
     }
 
     #[test]
@@ -403,8 +404,8 @@ mod tests {
                 map
             };
             let (one, other) = (map(&one), map(&other));
-            let list = |map: &HeaderMap| telling(&told(map)).map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
-            prop_assert_eq!(fingerprint(&told(&one)) == fingerprint(&told(&other)), list(&one) == list(&other));
+            let list = |map: &HeaderMap| telling(&input(map)).map(|(n, v)| (n.clone(), v.to_vec())).collect::<Vec<_>>();
+            prop_assert_eq!(fingerprint(&input(&one)) == fingerprint(&input(&other)), list(&one) == list(&other));
         }
     }
 }

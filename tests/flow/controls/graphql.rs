@@ -1,10 +1,10 @@
 //! `body_keys: { graphql: true }`: queries by POST are answered from the cache, and whatever may change something reaches
 //! the origin, every time. And `body` in conditions.
 
-use testkit::{Answer, Fleetfoot, Origin, ok};
+use testkit::{Answer, Fleetfoot, Gate, Origin, Script, ok};
 
 use super::ways::{Asked, Way, each_way};
-use crate::setup::cached_with;
+use crate::setup::{cached_with, until_taken_up};
 
 const JSON: &str = "Content-Type: application/json";
 
@@ -185,6 +185,35 @@ fn errors_of_graphql_are_not_stored_whatever_the_policy_says() {
             }
         }
     });
+}
+
+/// They asked the same at the same time; whoever comes later asks the origin.
+#[test]
+fn errors_of_graphql_are_given_to_those_who_wait_and_to_nobody_later() {
+    const COUNT: usize = 8;
+    let errors = ok("Cache-Control: max-age=600", r#"{"errors":[{"message":"not now"}]}"#);
+    let origin = Origin::start();
+    let gate = Gate::new();
+    origin.on("*").reply(Script::new().wait(&gate).then(errors));
+    let fleetfoot = cached_with(&origin, "ttl: origin, body_keys: { graphql: true }");
+    let mut clients: Vec<_> = (0..COUNT).map(|_| fleetfoot.connect()).collect();
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.send(
+            "POST /graphql HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n\
+             {\"query\":\"{ bad }\"}",
+        );
+        if number == 0 {
+            origin.wait_for(1, "POST /graphql");
+        }
+    }
+    until_taken_up(&fleetfoot);
+    gate.open();
+    for client in &mut clients {
+        assert!(client.read_answer().text().contains("not now"));
+    }
+    assert_eq!(origin.count("POST /graphql"), 1);
+    assert!(!post(Way::Http1, &fleetfoot, "/graphql", JSON, r#"{"query":"{ bad }"}"#).is_hit());
+    assert_eq!(origin.count("POST /graphql"), 2);
 }
 
 #[test]

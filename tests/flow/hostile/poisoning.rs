@@ -1,6 +1,6 @@
 //! THREATS C: whatever changes an answer is in its key, or does not reach the origin.
 
-use testkit::{Fleetfoot, Origin, RawClient, Script, ok};
+use testkit::{Fleetfoot, Origin, RawClient, Script, ok, status};
 
 use crate::setup::{cached, cached_with, config_with, each};
 
@@ -217,7 +217,7 @@ fn a_304_or_412_for_one_client_is_not_stored_for_all() {
             );
         }
         if request.field("If-Match").is_some() {
-            return testkit::status("412 Precondition Failed", "Cache-Control: max-age=600", "no");
+            return status("412 Precondition Failed", "Cache-Control: max-age=600", "no");
         }
         ok("Cache-Control: max-age=600\nETag: \"a\"", "full")
     });
@@ -270,24 +270,46 @@ fn an_answer_that_repeats_the_clients_address_is_not_stored() {
         match request.target.as_str() {
             "/content" => ok("Cache-Control: public, max-age=600", format!("{{\"you\":\"{told}\"}}")),
             "/field" => ok(&format!("Cache-Control: public, max-age=600\nX-You: {told}"), "x"),
+            "/confirmed" if request.field("If-None-Match").is_some() => {
+                status("304 Not Modified", &format!("Cache-Control: public, max-age=600\nX-You: {told}"), "")
+            }
+            "/confirmed" => ok("Cache-Control: public, max-age=600\nETag: \"1\"", "for all"),
+            "/part" => {
+                let part = format!("you come from {told:<15}");
+                let fields = format!(
+                    "Cache-Control: max-age=600\nETag: \"1\"\nContent-Range: bytes 0-{}/99",
+                    part.len() - 1
+                );
+                status("206 Partial Content", &fields, part)
+            }
             _ => ok("Cache-Control: public, max-age=600", "for all"),
         }
     });
     let listen = "listen: { http: 127.0.0.1:0, admin: 127.0.0.1:0, proxy_protocol: true }";
     let fleetfoot = Fleetfoot::start(&config_with(origin.address(), "ttl: origin", listen));
-    let ask = |target: &str, address: &str| {
+    let ask = |target: &str, address: &str, fields: &str| {
         let mut client = RawClient::connect(fleetfoot.address());
         client.send(format!("PROXY TCP4 {address} 192.0.2.1 1234 80\r\n"));
-        client.ask(format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n\r\n"))
+        client.ask(format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n"))
     };
     for address in ["198.51.100.7", "198.51.100.8", "198.51.100.7"] {
-        assert_eq!(ask("/content", address).text(), format!("{{\"you\":\"{address}\"}}"));
-        let answer = ask("/field", address);
+        assert_eq!(ask("/content", address, "").text(), format!("{{\"you\":\"{address}\"}}"));
+        let answer = ask("/field", address, "");
         assert_eq!(answer.field("X-You"), Some(address), "{answer:?}");
         assert!(!answer.is_hit());
     }
-    ask("/other", "198.51.100.7");
-    assert!(ask("/other", "198.51.100.8").is_hit(), "addresses alone keep nobody apart");
+    ask("/other", "198.51.100.7", "");
+    assert!(ask("/other", "198.51.100.8", "").is_hit(), "addresses alone keep nobody apart");
+    // What only confirms a stored answer, and what is a part of one.
+    ask("/confirmed", "198.51.100.7", "");
+    let confirmed = ask("/confirmed", "198.51.100.7", "Cache-Control: no-cache\r\n");
+    assert_eq!(confirmed.field("X-You"), Some("198.51.100.7"), "{confirmed:?}");
+    let other = ask("/confirmed", "198.51.100.8", "");
+    assert!(other.is_hit() && !other.has("X-You"), "{other:?}");
+    for address in ["198.51.100.7", "198.51.100.8"] {
+        let part = ask("/part", address, "Range: bytes=0-28\r\n");
+        assert!(part.status == 206 && part.text().contains(address), "{part:?}");
+    }
 }
 
 /// More than anybody sends is not looked for: the answer is the asker's own.
