@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::beginning::Beginning;
+use crate::block::Block;
 use crate::held::{Content, Held, Hold};
 
 /// See the module.
@@ -23,7 +24,7 @@ pub(crate) enum Arriving {
 /// Content that is to be stored.
 #[derive(Debug)]
 pub(crate) struct Growing {
-    bytes: Vec<u8>,
+    bytes: Block,
     /// Of the buffer's capacity.
     hold: Hold,
 }
@@ -51,7 +52,7 @@ impl Arriving {
     pub(crate) fn new(length: Option<u64>, held: &Arc<Held>) -> Arriving {
         let length = length.unwrap_or(0);
         match held.room(length) {
-            Some(hold) => Arriving::Growing(Growing { bytes: Vec::with_capacity(length as usize), hold }),
+            Some(hold) => Arriving::Growing(Growing { bytes: hold.block(length as usize), hold }),
             None => Arriving::Passing(Passing::default()),
         }
     }
@@ -61,15 +62,8 @@ impl Arriving {
         match self {
             Arriving::Growing(growing) => {
                 if !growing.push(&data, most) {
-                    let growing =
-                        std::mem::replace(growing, Growing { bytes: Vec::new(), hold: held.hold(0) });
-                    let mut passing = Passing::default();
-                    if !growing.bytes.is_empty() {
-                        passing.push(growing.bytes.into(), growing.hold);
-                    }
-                    let hold = held.hold(data.len() as u64);
-                    passing.push(data, hold);
-                    *self = Arriving::Passing(passing);
+                    self.pass();
+                    self.push(data, most, held);
                 }
             }
             Arriving::Passing(passing) => {
@@ -77,6 +71,16 @@ impl Arriving {
                 passing.push(data, hold);
             }
             Arriving::Whole(_) => {}
+        }
+    }
+
+    /// What has come of it passes from now on.
+    fn pass(&mut self) {
+        let before = std::mem::replace(self, Arriving::Passing(Passing::default()));
+        if let (Arriving::Growing(Growing { bytes, hold }), Arriving::Passing(passing)) = (before, self)
+            && !bytes.is_empty()
+        {
+            passing.push(Bytes::from_owner(bytes), hold);
         }
     }
 
@@ -88,7 +92,7 @@ impl Arriving {
         else {
             return None;
         };
-        let content = hold.filled(bytes.into_boxed_slice());
+        let content = hold.filled(bytes);
         *self = Arriving::Whole(content.bytes().clone());
         Some(content)
     }
@@ -140,10 +144,10 @@ impl Growing {
             if !self.hold.resize((capacity + larger) as u64) {
                 return false;
             }
-            self.bytes.reserve_exact(larger - self.bytes.len());
+            self.bytes.grow(larger);
             self.hold.resize(self.bytes.capacity() as u64);
         }
-        self.bytes.extend_from_slice(data);
+        self.bytes.extend(data);
         true
     }
 
@@ -153,7 +157,7 @@ impl Growing {
         if wanted.len() > SMALL_PIECE
             && let Some(hold) = held.room(wanted.len() as u64)
         {
-            return hold.filled(wanted.into()).bytes().clone();
+            return hold.copied(wanted).bytes().clone();
         }
         Bytes::copy_from_slice(&wanted[..wanted.len().min(SMALL_PIECE)])
     }

@@ -10,13 +10,14 @@
 //! The table keeps to `memory`. What is not in it is on loan, and there is room for new content only while no more than
 //! a fifth of `memory` is (8 MiB at least). Whatever happens to content later only moves it from one account to the
 //! other, so that both together never come to more than `memory` and a fifth, whoever reads what, and however slowly.
-//! What is promised is a quarter: the rest is for the allocator, which returns what is given back to it some
-//! milliseconds later.
+//! What is promised is a quarter: the rest is for what allocators round up and keep (see `block`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
+
+use crate::block::Block;
 
 /// See the module. Shared by all cores.
 #[derive(Debug, Default)]
@@ -25,12 +26,16 @@ pub(crate) struct Held {
     in_table: AtomicU64,
     /// What there may be on loan when there is room for more.
     most_on_loan: AtomicU64,
+    /// Content up to this length is allocated.
+    short: AtomicU64,
     /// What there was no room for lately, though it would fit if nobody else had anything on loan.
     refused: AtomicU64,
 }
 
 /// Whatever `memory` is: what has been pushed out and is being written to disk must leave room for what comes next.
 const LEAST_ON_LOAN: u64 = 8 * 1024 * 1024;
+/// Whatever `memory` is: mapping less costs more than reading it from a socket.
+const LEAST_SHORT: u64 = 64 * 1024;
 
 impl Held {
     pub(crate) fn new(memory: u64) -> Arc<Held> {
@@ -42,6 +47,7 @@ impl Held {
     /// `memory` has changed with the configuration.
     pub(crate) fn set_memory(&self, memory: u64) {
         self.most_on_loan.store((memory / 5).max(LEAST_ON_LOAN), Relaxed);
+        self.short.store((memory / 128).max(LEAST_SHORT), Relaxed);
     }
 
     /// Content has come into the table.
@@ -120,20 +126,26 @@ impl Hold {
         true
     }
 
+    /// A place for so much.
+    pub(crate) fn block(&self, capacity: usize) -> Block {
+        Block::new(capacity, self.held.short.load(Relaxed) as usize)
+    }
+
+    /// A copy of this content, for what lies in a buffer that others share.
+    pub(crate) fn copied(self, bytes: &[u8]) -> Content {
+        let mut block = self.block(bytes.len());
+        block.extend(bytes);
+        self.filled(block)
+    }
+
     /// The content there was room for, counted until its last reader gives it back.
-    pub(crate) fn filled(mut self, bytes: Box<[u8]>) -> Content {
+    pub(crate) fn filled(mut self, mut bytes: Block) -> Content {
+        bytes.complete();
         // It may have become less: what is there counts.
         let length = bytes.len() as u64;
         self.held.all.fetch_add(length, Relaxed);
         self.held.all.fetch_sub(std::mem::replace(&mut self.bytes, length), Relaxed);
         Content(Bytes::from_owner(Filled { bytes, _hold: self }))
-    }
-}
-
-impl Hold {
-    /// A copy of this content, for what lies in a buffer that others share.
-    pub(crate) fn copied(self, bytes: &[u8]) -> Content {
-        self.filled(bytes.into())
     }
 }
 
@@ -144,7 +156,7 @@ impl Drop for Hold {
 }
 
 struct Filled {
-    bytes: Box<[u8]>,
+    bytes: Block,
     _hold: Hold,
 }
 
@@ -184,7 +196,7 @@ mod tests {
     }
 
     fn content(held: &Arc<Held>, length: usize) -> Content {
-        held.room(length as u64).expect("there is room").filled(vec![b'x'; length].into())
+        held.room(length as u64).expect("there is room").copied(&vec![b'x'; length])
     }
 
     #[test]
@@ -221,7 +233,7 @@ mod tests {
         assert!(hold.resize(100) && !hold.resize(101));
         assert!(hold.resize(20));
         assert_eq!(held.on_loan(), 20);
-        drop(hold.filled(Box::from(*b"less")));
+        drop(hold.copied(b"less"));
         assert_eq!(held.on_loan(), 0);
     }
 

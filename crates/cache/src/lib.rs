@@ -6,6 +6,7 @@
 mod answer;
 mod arriving;
 mod beginning;
+mod block;
 mod content;
 mod disk_tier;
 mod draft;

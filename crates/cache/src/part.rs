@@ -79,7 +79,7 @@ impl Part {
     fn grow(&mut self, before: &Part, range: Range<u64>, held: &Arc<Held>) {
         let length = range.end - range.start;
         let Some(hold) = held.room(length) else { return };
-        let mut bytes = vec![0; length as usize].into_boxed_slice();
+        let mut bytes = hold.block(length as usize).zeroed(length as usize);
         for part in [before, &*self] {
             let start = (part.range.start - range.start) as usize;
             bytes[start..start + part.bytes.len()].copy_from_slice(part.bytes.bytes());

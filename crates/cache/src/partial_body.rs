@@ -9,6 +9,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Body, Error, Request};
 use plan::CachePolicy;
 
+use crate::block::Block;
 use crate::draft::Drafting;
 use crate::entry::Draft;
 use crate::held::Hold;
@@ -31,14 +32,13 @@ pub(crate) struct KeptPart {
 /// See the module.
 pub(crate) struct PartialBody {
     inner: Body,
-    collected: Vec<u8>,
-    kept: Option<KeptPart>,
+    kept: Option<(KeptPart, Block)>,
 }
 
 impl PartialBody {
     pub(crate) fn new(inner: Body, kept: KeptPart) -> Self {
-        let capacity = inner.exact_length().unwrap_or(0) as usize;
-        PartialBody { inner, collected: Vec::with_capacity(capacity), kept: Some(kept) }
+        let collected = kept.hold.block(inner.exact_length().unwrap_or(0) as usize);
+        PartialBody { inner, kept: Some((kept, collected)) }
     }
 }
 
@@ -50,7 +50,7 @@ impl KeptPart {
         !drafting.repeated(known, &self.draft.fields, bytes).is_empty()
     }
 
-    fn keep(mut self, bytes: Box<[u8]>) {
+    fn keep(mut self, bytes: Block) {
         let key = self.key.view();
         let held = self.store.memory.held();
         let bytes = std::mem::replace(&mut self.hold, held.hold(0)).filled(bytes);
@@ -86,19 +86,18 @@ impl HttpBody for PartialBody {
         let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
-                if let (Some(data), Some(_)) = (frame.data_ref(), &self.kept) {
-                    self.collected.extend_from_slice(data);
+                if let (Some(data), Some((_, collected))) = (frame.data_ref(), &mut self.kept) {
+                    collected.extend(data);
                 }
             }
             Some(Err(_)) => self.kept = None,
             None => {}
         }
         // Whoever knows the length may stop reading at the last byte, without asking for the end.
-        if frame.is_none() || self.inner.is_end_stream() {
-            let bytes = std::mem::take(&mut self.collected).into_boxed_slice();
-            if let Some(kept) = self.kept.take() {
-                kept.keep(bytes);
-            }
+        if (frame.is_none() || self.inner.is_end_stream())
+            && let Some((kept, collected)) = self.kept.take()
+        {
+            kept.keep(collected);
         }
         Poll::Ready(frame)
     }

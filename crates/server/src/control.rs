@@ -19,6 +19,7 @@ use crate::backstage::Backstage;
 use crate::composing;
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::core::{Core, Order, Shared};
+use crate::huge_pages;
 use crate::open_files;
 use crate::recent::Recent;
 use crate::running::Running;
@@ -41,6 +42,7 @@ pub fn serve(configuration: Configuration, announce: Announce<'_>) -> Result<(),
     let system = |what| move |error| StartError::System(what, error);
     let plan = configuration.load()?;
     open_files::raise_limit();
+    huge_pages::decline();
     open_files::compare(plan.limits.connections);
     let runtime = Builder::new_current_thread()
         .enable_all()

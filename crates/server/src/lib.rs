@@ -17,6 +17,7 @@ mod end;
 mod errand;
 mod explain;
 mod handler;
+mod huge_pages;
 mod identity;
 mod invalidating;
 mod observed;

@@ -141,6 +141,31 @@ fn what_is_stored_no_more_counts_while_it_is_read() {
     });
 }
 
+/// What is pushed out leaves no holes that the next content does not fit into.
+#[test]
+fn contents_of_all_lengths_take_no_more_than_memory_and_a_quarter() {
+    const COUNT: usize = 200;
+    const LONGEST: usize = 2_000_000;
+    let origin = Origin::start();
+    origin.on("*").answer(|request| {
+        let number: usize = request.target.trim_start_matches('/').parse().unwrap_or_default();
+        // Spread evenly, and never the same twice.
+        ok("Cache-Control: max-age=600", "x".repeat(number * 618_034 % LONGEST))
+    });
+    let fleetfoot = cached_with(&origin, "ttl: origin");
+    let before = warm(&fleetfoot);
+    let mut clients = Vec::new();
+    for number in 1..=COUNT {
+        let target = format!("/{number}");
+        fleetfoot.get(&target);
+        if number % 10 == 0 {
+            clients.push(silent(&fleetfoot, &target, ""));
+        }
+    }
+    let grown = grown(&fleetfoot, before);
+    assert!(grown <= bound(clients.len()), "{} KiB more", grown / 1024);
+}
+
 /// As long as there is no need, they may take their time (`body_timeout`).
 #[test]
 fn readers_that_do_not_move_are_cut_loose_when_memory_is_short() {
