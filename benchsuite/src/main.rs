@@ -1,7 +1,7 @@
 //! The benchmarks: one command that measures fleetfoot beside a bare epoll loop and whichever of nginx, HAProxy and
 //! Varnish are installed, on this machine, in one go; and the scenarios that the README's promises come from.
-//! `visitors`, `reads` and `seed003` need a redis-server, `seed003` a MariaDB too; `compose` builds its rivals with Go where they are not installed, and
-//! needs Node for another.
+//! `visitors`, `reads` and `seed003` need a redis-server, `seed003` a MariaDB too; `compose` builds its rivals with Go
+//! where they are not installed, and needs Node for another.
 //!
 //! ```text
 //! cargo run --profile dist -p benchsuite                      the comparison
