@@ -21,7 +21,7 @@ setup: ## install what building and testing need, where it is missing
 build: ## build the program: target/release/fleetfoot
 	$(CARGO) build --release --locked -p fleetfoot
 
-# Without WebAssembly, which is more than a third of the work, and which the demo has no use for.
+# Without WebAssembly, which takes two fifths of the build and which the demo does not use.
 demo: ## start a slow API, put fleetfoot in front, load both, show the difference
 	@$(MORE_FILES); $(CARGO) run --release --locked --no-default-features -p fleetfoot -- demo
 

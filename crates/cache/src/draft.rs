@@ -46,15 +46,21 @@ impl Drafting<'_> {
         self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
     }
 
-    /// What of the request, besides the fields that are `known`, the answer repeats in its fields or in its content, where
+    /// What of the request, besides the fields by which `variant` is selected already, the answer repeats in its fields or in its content, where
     /// the policy has it looked through.
-    pub(crate) fn repeated(&self, known: &[HeaderName], response: &HeaderMap, content: &[u8]) -> Reflected {
+    pub(crate) fn repeated(
+        &self,
+        variant: Option<&Variant>,
+        response: &HeaderMap,
+        content: &[u8],
+    ) -> Reflected {
         if !self.policy.key.reflected {
             return Reflected::default();
         }
         let content = response::decoded_beginning(response, content, LOOKED_THROUGH);
         let keyed = KeyedFields { policy: self.policy, personal: self.user.is_some() };
-        let is_keyed = |name: &HeaderName| known.contains(name) || keyed.has(name);
+        let is_selecting = |name: &HeaderName| variant.is_some_and(|variant| variant.names.contains(name));
+        let is_keyed = |name: &HeaderName| is_selecting(name) || keyed.has(name);
         rules::reflection::reflected(&client_input(self.asked), is_keyed, response, &content)
     }
 
@@ -109,8 +115,7 @@ impl Drafting<'_> {
         if self.has_graphql_errors(&draft, content) {
             return Err(Unshared::GraphqlErrors);
         }
-        let known = draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        let repeated = self.repeated(known, &draft.fields, content);
+        let repeated = self.repeated(draft.variant.as_ref(), &draft.fields, content);
         if repeated.address {
             return Err(Unshared::Address);
         }
@@ -120,7 +125,7 @@ impl Drafting<'_> {
         Ok(draft)
     }
 
-    /// Such an answer is for whoever asked, whatever its status and its terms.
+    /// An answer with errors is never stored, whatever its status and its terms.
     fn has_graphql_errors(&self, draft: &Draft, content: &[u8]) -> bool {
         self.policy.body_keys.graphql
             && graphql::has_errors(&response::decoded_beginning(&draft.fields, content, LOOKED_THROUGH))

@@ -46,8 +46,7 @@ impl KeptPart {
     /// A part that repeats something of its request is its asker's alone.
     fn repeats(&self, bytes: &[u8]) -> bool {
         let drafting = Drafting { policy: &self.policy, asked: &self.asked, user: None, since: 0 };
-        let known = self.draft.variant.as_ref().map_or(&[][..], |variant| &variant.names);
-        !drafting.repeated(known, &self.draft.fields, bytes).is_empty()
+        !drafting.repeated(self.draft.variant.as_ref(), &self.draft.fields, bytes).is_empty()
     }
 
     fn keep(mut self, bytes: Block) {

@@ -51,8 +51,7 @@ pub(crate) fn renew(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'
 
 /// Whether the update repeats something of its request, which is nobody else's business.
 fn repeats(stored: &Entry, update: &Exchange<'_>, drafting: &Drafting<'_>) -> bool {
-    let known = stored.variant().map_or(&[][..], |variant| &variant.names);
-    !drafting.repeated(known, update.response, b"").is_empty()
+    !drafting.repeated(stored.variant(), update.response, b"").is_empty()
 }
 
 /// It confirms what others share; but what else it says may be about this user, so that only its dates and directives

@@ -187,7 +187,7 @@ fn errors_of_graphql_are_not_stored_whatever_the_policy_says() {
     });
 }
 
-/// They asked the same at the same time; whoever comes later asks the origin.
+/// Clients who wait for the same fetch share its answer; a later request goes to the origin.
 #[test]
 fn errors_of_graphql_are_given_to_those_who_wait_and_to_nobody_later() {
     const COUNT: usize = 8;

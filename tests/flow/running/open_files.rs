@@ -72,7 +72,7 @@ fn the_admin_port_answers_it_is_said_once_and_no_target_is_blamed() {
     for path in ["/livez", "/readyz", "/metrics"] {
         assert_eq!(fleetfoot.get_admin(path).status, 200, "{path}");
     }
-    // Whoever is inside is told that it is us, once the crowd has taken the files of the admin port's connections.
+    // The admin port's connections freed a few files. Once the crowd has taken those, requests get a 503.
     fleetfoot.wait_until("at the limit again", |_| {
         (0..4).all(|_| early.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 503)
     });
