@@ -46,8 +46,8 @@ impl Drafting<'_> {
         self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
     }
 
-    /// What of the request, besides the fields by which `variant` is selected already, the answer repeats in its fields or in its content, where
-    /// the policy has it looked through.
+    /// What the answer repeats of the request in its fields or its content, where the policy has it looked through. The
+    /// fields that select `variant` are not looked for.
     pub(crate) fn repeated(
         &self,
         variant: Option<&Variant>,
