@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use expression::{Arguments, Content, Context, Json, Parameter, Unable, Unwritten};
+use expression::{Arguments, Content, Context, Json, Parameter, Template, Unable, Unwritten};
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Error, Kind, Result};
 use plan::{HttpCall, HttpForm, Read, Statement, StepCall};
@@ -72,8 +72,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
             for (index, argument) in read.arguments.iter().enumerate() {
                 let before = arguments.len();
                 if !argument.write(context, &mut arguments) {
-                    let lacks = argument.missing(context).unwrap_or_else(|| "a value".to_owned());
-                    return Err(missing(is_of_request(context, argument.values()), &lacks));
+                    return Err(unable(context, argument.unwritten(context)));
                 }
                 if arguments.len() > MOST_ARGUMENTS || arguments.bytes() > MOST_BYTES {
                     return Err(too_much(is_of_request(context, argument.values())));
@@ -108,8 +107,7 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
     match call.target.write_target(context, &mut target) {
         Ok(()) => {}
         Err(Unwritten::Missing) => {
-            let lacks = call.target.missing(context).unwrap_or_else(|| "a value".to_owned());
-            return Err(missing(from_request, &lacks));
+            return Err(unwritten(context, &call.target));
         }
         Err(Unwritten::Segment { noun, from_request }) => {
             return Err(Error::new(
@@ -129,8 +127,7 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
         let from_request = is_of_request(context, template.values());
         let mut value = Vec::new();
         if !template.write(context, &mut value) {
-            let lacks = template.missing(context).unwrap_or_else(|| "a value".to_owned());
-            return Err(missing(from_request, &lacks));
+            return Err(unwritten(context, template));
         }
         if value.len() > MOST_BYTES {
             return Err(too_much(from_request));
@@ -148,7 +145,13 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
     Ok(Prepared::Http { source, method, form, target, fields, body })
 }
 
-/// Whose fault it is that something cannot be worked out: who gave what it reads.
+/// Why a text was not written.
+fn unwritten(context: &Context<'_>, template: &Template) -> Error {
+    let why = template.unwritten(context);
+    unable(context, why.expect("it was not written"))
+}
+
+/// Whose fault it is that something is missing or cannot be worked out: who gave what it reads.
 pub(crate) fn unable(context: &Context<'_>, unable: Unable) -> Error {
     let from_request = is_of_request(context, unable.values);
     Error::new(kind_of_fault(from_request), unable.detail)
@@ -168,7 +171,7 @@ fn asked_for(content: &Content, context: &Context<'_>) -> Result<()> {
     let of_request = Context { values: context.values.get(..=plan::BODY).unwrap_or_default(), ..*context };
     let mut lacks = Vec::new();
     content.missing(&of_request, &mut lacks);
-    lacks.first().map_or(Ok(()), |lacks| Err(missing(true, lacks)))
+    lacks.first().map_or(Ok(()), |lacks| Err(missing(lacks)))
 }
 
 fn written(content: &Content, context: &Context<'_>) -> Result<Bytes> {
@@ -183,12 +186,9 @@ fn kind_of_fault(from_request: bool) -> Kind {
     if from_request { Kind::MalformedRequest } else { Kind::UnusableReply }
 }
 
-pub(crate) fn missing(from_request: bool, lacks: &str) -> Error {
-    if from_request {
-        Error::new(Kind::MalformedRequest, format!("{lacks} is missing"))
-    } else {
-        Error::new(Kind::UnusableReply, format!("{lacks} is not there: another step did not give it"))
-    }
+/// The request lacks something.
+pub(crate) fn missing(lacks: &str) -> Error {
+    Error::new(Kind::MalformedRequest, format!("{lacks} is missing"))
 }
 
 fn too_much(from_request: bool) -> Error {

@@ -214,7 +214,7 @@ fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Given>> {
     let mut written = Vec::new();
     let reads_content = over.list.values().next().is_some() && is_of_request(context, over.list.values());
     if reads_content && let Some(lacks) = over.list.missing(context) {
-        return Err(missing(true, &lacks));
+        return Err(missing(&lacks));
     }
     if !over.list.write_json(context, &mut written).map_err(|why| unable(context, why))? {
         return Ok(Vec::new());

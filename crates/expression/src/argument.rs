@@ -13,6 +13,7 @@ use crate::names::Names;
 use crate::output::Output;
 use crate::scan::{Piece, pieces};
 use crate::template::Template;
+use crate::unable::Unable;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,19 @@ impl Argument {
                 before.missing(context).or_else(|| list.missing(context)).or_else(|| after.missing(context))
             }
         }
+    }
+
+    /// Why [`Argument::write`] says that something is missing, and which values are to blame.
+    pub fn unwritten(&self, context: &Context<'_>) -> Unable {
+        let found = match self {
+            Argument::One(template) => template.unwritten(context),
+            Argument::Each(Each { before, list, after, .. }) => before
+                .unwritten(context)
+                .or_else(|| list.parameter(context).err())
+                .or_else(|| after.unwritten(context))
+                .or_else(|| Some(Unable::missing(&list.noun(), list.values()))),
+        };
+        found.unwrap_or_else(|| Unable::missing("a value", self.values().into_iter()))
     }
 
     /// The fields of a request that it reads, for `Vary`.

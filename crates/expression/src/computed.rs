@@ -7,7 +7,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use cel::common::ast::IdedExpr;
+use cel::common::ast::operators::{CONDITIONAL, LOGICAL_AND, LOGICAL_OR};
+use cel::common::ast::{Expr, IdedExpr};
 use cel::common::value::{CowVal, Val};
 use cel::context::VariableResolver;
 use cel::objects::Key;
@@ -16,7 +17,7 @@ use regex::Regex;
 
 use crate::Context;
 use crate::slot::Slot;
-use crate::unable::Failure;
+use crate::unable::{Cause, Failure};
 
 /// Bytes of a computed text; a longer one counts as missing.
 const LONGEST: usize = 64 * 1024;
@@ -62,45 +63,79 @@ impl Computed {
         self.run(None).ok()
     }
 
+    /// The values beside the request that it reads, as places.
+    pub(crate) fn values(&self) -> impl Iterator<Item = usize> {
+        self.slots.iter().filter_map(Slot::place)
+    }
+
     fn run(&self, context: Option<&Context<'_>>) -> Result<Value, Failure> {
-        let read = self.slots.iter().map(|_| OnceLock::new()).collect();
-        let variables = Variables {
-            slots: &self.slots,
-            context,
-            read,
-            is_missing: AtomicBool::new(false),
-            unable: OnceLock::new(),
-        };
+        let variables = Variables::new(&self.slots, context);
+        let resolved = Value::resolve(&self.tree, &self.scope(&variables));
+        // Whatever came of what could not be read is no value.
+        if let Some(cause) = variables.unable.into_inner() {
+            return Err(Failure::Unable(cause));
+        }
+        match resolved {
+            Ok(value) if !is_finite(&value) => Err(Failure::Unable(Cause {
+                why: "a number in it is infinite, or none at all".to_owned(),
+                values: self.values().collect(),
+            })),
+            Ok(value) => Ok(value),
+            Err(_) if variables.is_missing.load(Ordering::Relaxed) => Err(Failure::Missing),
+            Err(_) => Err(Failure::Unable(Cause {
+                why: "what it reads does not fit".to_owned(),
+                values: self.blamed(context),
+            })),
+        }
+    }
+
+    /// The values beside the request in the innermost part that cannot be worked out: in `a[int(query.i)]` none, where
+    /// `int(query.i)` cannot.
+    fn blamed(&self, context: Option<&Context<'_>>) -> Vec<usize> {
+        let mut part = &self.tree;
+        loop {
+            let variables = Variables::new(&self.slots, context);
+            let scope = self.scope(&variables);
+            match operands(part).into_iter().find(|part| Value::resolve(part, &scope).is_err()) {
+                Some(inner) => part = inner,
+                None => break,
+            }
+        }
+        let variables = Variables::new(&self.slots, context);
+        drop(Value::resolve(part, &self.scope(&variables)));
+        variables.read_slots().filter_map(Slot::place).collect()
+    }
+
+    /// What may be called and named.
+    fn scope<'v>(&self, variables: &'v Variables<'_>) -> cel::Context<'v, 'v> {
         let mut scope = cel::Context::with_env(Arc::clone(&FUNCTIONS));
-        scope.set_variable_resolver(&variables);
+        scope.set_variable_resolver(variables);
         if !self.patterns.is_empty() {
             let patterns = Arc::clone(&self.patterns);
             let matches = move |text: Arc<String>, at: i64| {
                 usize::try_from(at).ok().and_then(|at| patterns.get(at)).is_some_and(|it| it.is_match(&text))
             };
-            let added = scope.add_function(MATCHES, matches);
-            added.map_err(|_| Failure::Unable("`matches` is not known".to_owned()))?;
+            scope.add_function(MATCHES, matches).expect(UNNAMED);
         }
-        let parts = scope
-            .add_function(PART, |whole: Value, name: Arc<String>| part(&whole, &name).unwrap_or(Value::Null))
-            .and_then(|()| {
-                scope.add_function(HAS, |whole: Value, name: Arc<String>| part(&whole, &name).is_some())
-            });
-        parts.map_err(|_| Failure::Unable("parts are not known".to_owned()))?;
-        let resolved = Value::resolve(&self.tree, &scope);
-        drop(scope);
-        // Whatever came of what could not be read is no value.
-        if let Some(why) = variables.unable.into_inner() {
-            return Err(Failure::Unable(why));
-        }
-        match resolved {
-            Ok(value) if !is_finite(&value) => {
-                Err(Failure::Unable("a number in it is infinite, or none at all".to_owned()))
-            }
-            Ok(value) => Ok(value),
-            Err(_) if variables.is_missing.load(Ordering::Relaxed) => Err(Failure::Missing),
-            Err(_) => Err(Failure::Unable("what it reads does not fit".to_owned())),
-        }
+        let part_or_null = |whole: Value, name: Arc<String>| part(&whole, &name).unwrap_or(Value::Null);
+        scope.add_function(PART, part_or_null).expect(UNNAMED);
+        let has_part = |whole: Value, name: Arc<String>| part(&whole, &name).is_some();
+        scope.add_function(HAS, has_part).expect(UNNAMED);
+        scope
+    }
+}
+
+/// Why functions of our own can be added.
+const UNNAMED: &str = "no function that can be written has a name with an @";
+
+/// The parts that a tree always works out before itself.
+fn operands(tree: &IdedExpr) -> Vec<&IdedExpr> {
+    match &tree.expr {
+        Expr::Call(call) if [CONDITIONAL, LOGICAL_AND, LOGICAL_OR].contains(&&*call.func_name) => Vec::new(),
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::List(list) => list.elements.iter().collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -131,7 +166,24 @@ struct Variables<'a> {
     /// Whether something that was asked for is not there.
     is_missing: AtomicBool,
     /// Why something that was asked for cannot be computed with.
-    unable: OnceLock<String>,
+    unable: OnceLock<Cause>,
+}
+
+impl<'a> Variables<'a> {
+    fn new(slots: &'a [Slot], context: Option<&'a Context<'a>>) -> Self {
+        Variables {
+            slots,
+            context,
+            read: slots.iter().map(|_| OnceLock::new()).collect(),
+            is_missing: AtomicBool::new(false),
+            unable: OnceLock::new(),
+        }
+    }
+
+    /// What was asked for.
+    fn read_slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().zip(&self.read).filter(|(_, read)| read.get().is_some()).map(|(slot, _)| slot)
+    }
 }
 
 impl VariableResolver for Variables<'_> {
@@ -141,7 +193,7 @@ impl VariableResolver for Variables<'_> {
         let read = || {
             let value = slot.value(context).unwrap_or_else(|why| {
                 // The first is told.
-                let _told = self.unable.set(why);
+                let _told = self.unable.set(Cause { why, values: slot.place().into_iter().collect() });
                 Value::Null
             });
             if value == Value::Null {

@@ -86,10 +86,9 @@ impl Content {
                 if template.write(context, &mut text) {
                     return Ok(Parameter::One(Scalar::Text(String::from_utf8_lossy(&text).into_owned())));
                 }
-                Err(template.unable(context).unwrap_or_else(|| {
-                    let lacks = template.missing(context).unwrap_or_else(|| "a value".to_owned());
-                    Unable::missing(&lacks, template.values())
-                }))
+                Err(template
+                    .unwritten(context)
+                    .unwrap_or_else(|| Unable::missing("a value", template.values())))
             }
             Content::List(_) | Content::Map(_) => {
                 let mut out = Vec::new();

@@ -67,7 +67,7 @@ impl Expression {
             Form::Computed(computed) => match computed.value(context) {
                 Ok(value) => Ok(computed::holds(&value)),
                 Err(Failure::Missing) => Ok(false),
-                Err(Failure::Unable(why)) => Err(Unable::of(&self.text, &why, self.values())),
+                Err(Failure::Unable(cause)) => Err(Unable::of(&self.text, cause)),
             },
         }
     }

@@ -19,7 +19,7 @@ use crate::names::Names;
 use crate::reshape::{self, Reshaping};
 use crate::scalar::{Parameter, Scalar};
 use crate::slot::{Slot, parameters};
-use crate::unable::{Failure, Unable};
+use crate::unable::{Cause, Failure, Unable};
 
 /// See the module. Equal when written the same and, where it reads the environment, when that holds the same.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ impl Output {
         for reshaping in &self.reshapings {
             let mut next = Vec::with_capacity(value.len());
             let applied = reshaping.apply(&text(value), context, &mut next)?;
-            applied.map_err(|why| self.unable(&why))?;
+            applied.map_err(|why| Unable::of(&self.text, Cause { why, values: self.values().collect() }))?;
             value = next;
         }
         out.extend_from_slice(&value);
@@ -115,13 +115,9 @@ impl Output {
             Form::Computed(computed) => match computed.value(context) {
                 Ok(value) => given::write_json(&value, out),
                 Err(Failure::Missing) => given::write_json(&Value::Null, out),
-                Err(Failure::Unable(why)) => return Err(self.unable(&why)),
+                Err(Failure::Unable(cause)) => return Err(Unable::of(&self.text, cause)),
             },
         })
-    }
-
-    fn unable(&self, why: &str) -> Unable {
-        Unable::of(&self.text, why, self.values())
     }
 
     /// Its JSON, `null` where there is nothing.
@@ -158,7 +154,7 @@ impl Output {
             Form::Computed(computed) if self.reshapings.is_empty() => match computed.value(context) {
                 Ok(value) => Ok(parameter_of_value(&value)),
                 Err(Failure::Missing) => Err(missing()),
-                Err(Failure::Unable(why)) => Err(self.unable(&why)),
+                Err(Failure::Unable(cause)) => Err(Unable::of(&self.text, cause)),
             },
             _ => Ok(parameter_of_json(&self.text_of(context)?)),
         }

@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
-use crate::unable::{Failure, Unable};
+use crate::unable::{Cause, Failure, Unable};
 
 /// Text with expressions in it: `user-${path.id}`. `$${` stands for `${` itself. Equal when written the same and, where
 /// it reads the environment, when that holds the same.
@@ -90,6 +90,28 @@ impl Part {
             Part::Literal(_) => &[],
             Part::Slot(slot) => std::slice::from_ref(slot),
             Part::Computed(computed) => &computed.slots,
+        }
+    }
+
+    /// Why it is not written, where all that it reads is there.
+    fn unable(&self, text: &str, context: &Context<'_>) -> Option<Unable> {
+        let Part::Computed(computed) = self else { return None };
+        let cause = match computed.value(context) {
+            Err(Failure::Unable(cause)) => cause,
+            Ok(value) if computed::is_too_long(&value) => {
+                Cause { why: "the text is too long".to_owned(), values: computed.values().collect() }
+            }
+            Err(Failure::Missing) | Ok(_) => return None,
+        };
+        Some(Unable::of(text, cause))
+    }
+
+    /// How a message calls what it writes.
+    fn noun(&self, text: &str) -> Option<String> {
+        match self {
+            Part::Literal(_) => None,
+            Part::Slot(slot) => Some(slot.noun()),
+            Part::Computed(_) => Some(format!("a value for {}", quoted(text))),
         }
     }
 }
@@ -201,28 +223,25 @@ impl Template {
 
     /// What a request lacks for [`Template::write`], in words; `None`: nothing.
     pub fn missing(&self, context: &Context<'_>) -> Option<String> {
-        let mut out = Vec::new();
-        self.parts.iter().find_map(|part| match part {
-            Part::Literal(_) => None,
-            Part::Slot(slot) => (!slot.write(context, &mut out)).then(|| slot.noun()),
-            Part::Computed(computed) => {
-                let value = computed.value(context);
-                let there = value.is_ok_and(|value| computed::write(&value, &mut out));
-                (!there).then(|| format!("a value for {}", quoted(&self.text)))
-            }
-        })
+        self.lacking(context)?.noun(&self.text)
+    }
+
+    /// The first part that is not written.
+    fn lacking(&self, context: &Context<'_>) -> Option<&Part> {
+        self.parts.iter().find(|part| !part.write(context, &mut Vec::new()))
     }
 
     /// Why [`Template::write`] gives nothing, where all that is read is there; `None`: something is not.
     pub fn unable(&self, context: &Context<'_>) -> Option<Unable> {
-        self.parts.iter().find_map(|part| {
-            let Part::Computed(computed) = part else { return None };
-            let why = match computed.value(context) {
-                Err(Failure::Unable(why)) => why,
-                Ok(value) if computed::is_too_long(&value) => "the text is too long".to_owned(),
-                Err(Failure::Missing) | Ok(_) => return None,
-            };
-            Some(Unable::of(&self.text, &why, self.values()))
+        self.parts.iter().find_map(|part| part.unable(&self.text, context))
+    }
+
+    /// Why [`Template::write`] gives nothing, where it does, and which values are to blame.
+    pub fn unwritten(&self, context: &Context<'_>) -> Option<Unable> {
+        let part = self.lacking(context)?;
+        part.unable(&self.text, context).or_else(|| {
+            let noun = part.noun(&self.text)?;
+            Some(Unable::missing(&noun, part.slots().iter().filter_map(Slot::place)))
         })
     }
 

@@ -8,7 +8,8 @@ use crate::fault::quoted;
 pub struct Unable {
     /// Why, with the expression.
     pub detail: String,
-    /// The values beside the request that it reads, as places in [`Names::values`](crate::Names::values).
+    /// The values beside the request that are to blame, as places in [`Names::values`](crate::Names::values); none: the
+    /// request is.
     pub values: Vec<usize>,
 }
 
@@ -17,8 +18,16 @@ pub struct Unable {
 pub(crate) enum Failure {
     /// Something that is read is not there.
     Missing,
-    /// It is, and cannot be computed with: why.
-    Unable(String),
+    /// It is, and cannot be computed with.
+    Unable(Cause),
+}
+
+/// Why something cannot be computed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    pub(crate) why: String,
+    /// As in [`Unable`].
+    pub(crate) values: Vec<usize>,
 }
 
 impl Unable {
@@ -28,10 +37,7 @@ impl Unable {
     }
 
     /// Of the expression that is written so.
-    pub(crate) fn of(text: &str, why: &str, values: impl Iterator<Item = usize>) -> Self {
-        Unable {
-            detail: format!("{} cannot be worked out: {why}", quoted(text.trim())),
-            values: values.collect(),
-        }
+    pub(crate) fn of(text: &str, Cause { why, values }: Cause) -> Self {
+        Unable { detail: format!("{} cannot be worked out: {why}", quoted(text.trim())), values }
     }
 }

@@ -409,3 +409,39 @@ fn what_is_wrong_in_an_item_or_deep_inside_is_the_clients_fault_too() {
     // What a step gave is not.
     assert_eq!(told(&fleetfoot.get("/step")), ("false", "it;error=unusable-reply"));
 }
+
+#[test]
+fn what_of_the_request_does_not_fit_is_the_clients_fault_beside_what_steps_gave() {
+    let origin = Origin::start();
+    origin.on("/list").reply(ok("", r#"["ann","ben"]"#));
+    origin.on("/map").reply(ok("", r#"{"name":"ann"}"#));
+    origin.on("*").answer(|request| ok("", format!("\"{}\"", request.target)));
+    let api = format!("api: \"{}\"", origin.url());
+    let route = |way: &str, then: &str| {
+        format!("match: \"GET /{way}/{{which}}\", compose: {{ a: {{ api: \"GET /${{path.which}}\" }}{then}")
+    };
+    let step = |rest: &str| format!(", it: {{ {rest} }} }}, respond: {{ it: \"${{it}}\" }}");
+    let fleetfoot = composing(
+        &[&api],
+        &[
+            &route("path", &step(r#"api: "GET /users/${a[int(query.i)]}""#)),
+            &route("two", &step(r#"api: "GET /${a[0]}/${query.i}""#)),
+            &route("field", &step(r#"api: GET /x, headers: { X-User: "${a[int(query.i)]}" }"#)),
+            &route("when", &step(r#"when: "${a[int(query.i)] == 'ann'}", api: GET /x"#)),
+            &route("either", &step(r#"api: GET /x, when: "${a[0] == 'ann' && int(query.i) == 0}""#)),
+            &route("respond", r#" }, respond: { n: "${a[int(query.i)]}" }"#),
+            &route("large", r#" }, respond: { n: "${size(a) + size(query.all('i'))}" }"#),
+        ],
+    );
+    assert_complete(&fleetfoot.get("/path/list?i=1"), r#"{"it":"/users/ben"}"#);
+    for way in ["path", "two", "field", "when", "either", "respond", "large"] {
+        assert_eq!(fleetfoot.get(&format!("/{way}/list?i=0")).status, 200, "{way}");
+    }
+    for way in ["path", "field", "when", "respond"] {
+        assert_refused(&fleetfoot.get(&format!("/{way}/list?i=x")), 400, "cannot be worked out");
+        // A step that gave no list.
+        assert_eq!(fleetfoot.get(&format!("/{way}/map?i=0")).status, 502, "{way}");
+    }
+    assert_refused(&fleetfoot.get("/two/list"), 400, "the parameter `i` is missing");
+    assert_refused(&fleetfoot.get(&format!("/large/list?{}", "i=1&".repeat(65))), 400, "more than 64 values");
+}

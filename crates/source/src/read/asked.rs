@@ -30,8 +30,7 @@ pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut 
     let context = Context { request, names: &reading.names, values: &[] };
     for argument in &reading.plan.arguments {
         if !argument.write(&context, out) {
-            let lacks = argument.missing(&context).unwrap_or_else(|| "a value".to_owned());
-            return Err(malformed(format!("{lacks} is missing")));
+            return Err(malformed(argument.unwritten(&context).detail));
         }
         if out.len() > MOST_ARGUMENTS {
             return Err(malformed(format!("more than {MOST_ARGUMENTS} values are asked for at once")));
