@@ -49,7 +49,8 @@ pub(crate) fn run(options: &Options) -> Result<Report> {
     let mut servers = Vec::new();
     for kind in kinds {
         if kind.program().is_none() {
-            eprintln!("{} is not installed: left out", kind.name());
+            let missing = if kind == Kind::Before { "named by FLEETFOOT_BEFORE" } else { "installed" };
+            eprintln!("{} is not {missing}: left out", kind.name());
             continue;
         }
         let server = Setup::of(kind, origin.address).start()?;

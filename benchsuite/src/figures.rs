@@ -35,6 +35,11 @@ pub(crate) fn median(rounds: &[Round]) -> Round {
     }
 }
 
+/// How one's figure compares with another's: the median of the rounds' ratios, so that what disturbs a round disturbs both.
+pub(crate) fn ratio(ones: &[Round], others: &[Round], figure: fn(&Round) -> f64) -> f64 {
+    middle(ones.iter().zip(others).map(|(one, other)| figure(one) / figure(other)).collect())
+}
+
 /// The median.
 pub(crate) fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);

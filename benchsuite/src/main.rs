@@ -6,6 +6,8 @@
 //! ```text
 //! cargo run --profile dist -p benchsuite                      the comparison
 //! cargo run --profile dist -p benchsuite -- --only nginx      against one rival
+//! FLEETFOOT_BEFORE=old/fleetfoot cargo run --profile dist -p benchsuite -- --only fleetfoot --only before
+//!                                                             against another build of itself
 //! cargo run --profile dist -p benchsuite -- stampede          one scenario
 //! cargo run --profile dist -p benchsuite -- controls          hits with every control configured, beside plain ones
 //! cargo run --profile dist -p benchsuite -- purge             a tag on 100,000 of a million entries

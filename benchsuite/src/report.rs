@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::compare::Options;
 use crate::failure::Result;
-use crate::figures::Round;
+use crate::figures::{Round, ratio};
 use crate::load_generator;
 use crate::machine::{Machine, today};
 use crate::row::Row;
@@ -19,6 +19,9 @@ use crate::server::{Kind, Server};
 
 /// A hit may cost this much of the bare loop's.
 const HIT_BUDGET: f64 = 1.35;
+
+/// What a change may add to or take from the CPU time of a request.
+const CHANGE_BUDGET: f64 = 0.03;
 
 /// A whole comparison.
 #[derive(Serialize)]
@@ -179,8 +182,12 @@ fn without_directories(command: &str) -> String {
     command.split(' ').map(last).collect::<Vec<_>>().join(" ")
 }
 
+fn line(lines: &[Line], row: Row, kind: Kind) -> Option<&Line> {
+    lines.iter().find(|line| line.row == row && line.server == kind.name())
+}
+
 fn cpu(lines: &[Line], row: Row, kind: Kind) -> Option<f64> {
-    lines.iter().find(|line| line.row == row && line.server == kind.name()).map(|line| line.figures.cpu_us)
+    line(lines, row, kind).map(|line| line.figures.cpu_us)
 }
 
 fn budgets(lines: &[Line]) -> Vec<Budget> {
@@ -204,6 +211,19 @@ fn budgets(lines: &[Line]) -> Vec<Budget> {
                 budgets.push(Budget { promise, held: ours <= theirs });
             }
         }
+        budgets.extend(change(lines, row));
     }
     budgets
+}
+
+/// What a row costs now, of what it cost in the build before.
+fn change(lines: &[Line], row: Row) -> Option<Budget> {
+    let (now, before) = (line(lines, row, Kind::Fleetfoot)?, line(lines, row, Kind::Before)?);
+    let ratio = ratio(&now.rounds, &before.rounds, |round| round.cpu_us);
+    let promise = format!(
+        "{}: {ratio:.3} × the CPU of the build before, within ±{:.0} %",
+        row.title(),
+        CHANGE_BUDGET * 100.0
+    );
+    Some(Budget { promise, held: (ratio - 1.0).abs() <= CHANGE_BUDGET })
 }

@@ -36,6 +36,8 @@ pub(crate) struct Setup<'a> {
 pub(crate) enum Kind {
     Bare,
     Fleetfoot,
+    /// Another build of fleetfoot, to see what a change costs; named by `FLEETFOOT_BEFORE`.
+    Before,
     Nginx,
     HaProxy,
     Varnish,
@@ -64,13 +66,14 @@ pub(crate) struct Server {
 
 impl Kind {
     /// Those of the comparison, in the order of the report.
-    pub(crate) const ALL: [Kind; 5] =
-        [Kind::Bare, Kind::Fleetfoot, Kind::Nginx, Kind::HaProxy, Kind::Varnish];
+    pub(crate) const ALL: [Kind; 6] =
+        [Kind::Bare, Kind::Fleetfoot, Kind::Before, Kind::Nginx, Kind::HaProxy, Kind::Varnish];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Bare => "bare",
             Kind::Fleetfoot => "fleetfoot",
+            Kind::Before => "before",
             Kind::Nginx => "nginx",
             Kind::HaProxy => "haproxy",
             Kind::Varnish => "varnish",
@@ -87,6 +90,7 @@ impl Kind {
         match self {
             Kind::Bare | Kind::Reader | Kind::PooledReader => std::env::current_exe().ok(),
             Kind::Fleetfoot => fleetfoot_program(),
+            Kind::Before => std::env::var_os("FLEETFOOT_BEFORE").map(PathBuf::from),
             Kind::Nginx => installed("nginx"),
             Kind::HaProxy => installed("haproxy"),
             Kind::Varnish => installed("varnishd"),
@@ -100,7 +104,7 @@ impl Kind {
         let arguments: &[&str] = match self {
             Kind::Bare => return "epoll loop of this suite".to_owned(),
             Kind::Reader | Kind::PooledReader => return "hyper and redis-rs, in this suite".to_owned(),
-            Kind::Fleetfoot | Kind::NodeGateway => &["--version"],
+            Kind::Fleetfoot | Kind::Before | Kind::NodeGateway => &["--version"],
             Kind::Nginx | Kind::HaProxy => &["-v"],
             Kind::Varnish => &["-V"],
             Kind::Krakend => &["version"],
@@ -234,7 +238,7 @@ impl Setting<'_> {
                 arguments.extend((kind == Kind::PooledReader).then_some("--pooled"));
                 Process::start(*SERVER_CORE, &program, &arguments, log)
             }
-            Kind::Fleetfoot => {
+            Kind::Fleetfoot | Kind::Before => {
                 let file = self.write("fleetfoot.yaml", self.config)?;
                 let cores = if self.everywhere {
                     format!("{},{}", *SERVER_CORE, *LOAD_CORE)

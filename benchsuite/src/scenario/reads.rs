@@ -7,7 +7,7 @@
 
 use crate::compare::{Options, measured};
 use crate::failure::{Failure, Result, fail};
-use crate::figures::{Round, median, middle};
+use crate::figures::{self, Round, median, middle};
 use crate::http_client::HttpClient;
 use crate::load_generator::Asked;
 use crate::reader;
@@ -37,12 +37,15 @@ enum Way {
     Replica,
     /// `read` of what this process holds.
     Tracked,
+    /// The same by the build before.
+    TrackedBefore,
     /// A hit of what came from an origin.
     Cached,
 }
 
 impl Way {
-    const ALL: [Way; 6] = [Way::Bare, Way::Pooled, Way::Central, Way::Replica, Way::Tracked, Way::Cached];
+    const ALL: [Way; 7] =
+        [Way::Bare, Way::Pooled, Way::Central, Way::Replica, Way::Tracked, Way::TrackedBefore, Way::Cached];
 
     /// As it is called on the command line.
     fn name(self) -> &'static str {
@@ -52,6 +55,7 @@ impl Way {
             Way::Central => "central",
             Way::Replica => "replica",
             Way::Tracked => "tracked",
+            Way::TrackedBefore => "before",
             Way::Cached => "cached",
         }
     }
@@ -63,6 +67,7 @@ impl Way {
             Way::Central => "read, central",
             Way::Replica => "read, replica over a socket",
             Way::Tracked => "read, tracked",
+            Way::TrackedBefore => "read, tracked, the build before",
             Way::Cached => "cache hit",
         }
     }
@@ -80,10 +85,11 @@ impl Way {
             Way::Cached => return Setup::of(Kind::Fleetfoot, origin.address).start(),
             Way::Central => "mode: central".to_owned(),
             Way::Replica => format!("mode: replica, replica: \"{}\"", replica.socket_url()),
-            Way::Tracked => format!("mode: tracked, track: {}", reader::KEY),
+            Way::Tracked | Way::TrackedBefore => format!("mode: tracked, track: {}", reader::KEY),
         };
         let config = config(primary, &mode);
-        Setup { config: &config, target: self.target(), ..Setup::of(Kind::Fleetfoot, origin.address) }.start()
+        let kind = if self == Way::TrackedBefore { Kind::Before } else { Kind::Fleetfoot };
+        Setup { config: &config, target: self.target(), ..Setup::of(kind, origin.address) }.start()
     }
 }
 
@@ -109,7 +115,8 @@ pub(crate) fn reads(options: &Options) -> Result<Vec<Outcome>> {
     }
     let known = |name: &String| Way::ALL.iter().any(|way| way.name() == name);
     let some = options.only.iter().any(known);
-    let wanted = |way: &Way| !some || options.only.iter().any(|name| name == way.name());
+    let is_there = |way: &Way| *way != Way::TrackedBefore || Kind::Before.program().is_some();
+    let wanted = |way: &Way| is_there(way) && (!some || options.only.iter().any(|name| name == way.name()));
     let mut outcomes = side_by_side(Way::ALL.into_iter().filter(wanted), options)?;
     if wanted(&Way::Tracked) {
         outcomes.extend(tracked_keys(options)?);
@@ -202,10 +209,8 @@ fn told(measured: &Measured) -> [Outcome; 6] {
 fn ratios(all: &[Measured]) -> Vec<Outcome> {
     let found = |way: Way| all.iter().find(|measured| measured.way == way);
     let of = |way: Way| found(way).map(|measured| &measured.rounds);
-    let ratio = |one: Way, other: Way, figure: fn(&Round) -> f64| {
-        let pairs = of(one)?.iter().zip(of(other)?);
-        Some(middle(pairs.map(|(one, other)| figure(one) / figure(other)).collect()))
-    };
+    let ratio =
+        |one: Way, other: Way, figure: fn(&Round) -> f64| Some(figures::ratio(of(one)?, of(other)?, figure));
     let (cpu, rps) = (|round: &Round| round.cpu_us, |round: &Round| round.rps);
     let mut outcomes = Vec::new();
     let mut add = |outcome: Option<Outcome>| outcomes.extend(outcome);
@@ -215,14 +220,14 @@ fn ratios(all: &[Measured]) -> Vec<Outcome> {
     add(ratio(Way::Tracked, Way::Cached, cpu).map(|ratio| {
         told("tracked of a cache hit, CPU")(ratio).promised("at most 1.15 ×", ratio <= TRACKED_OF_HIT)
     }));
+    add(ratio(Way::Tracked, Way::TrackedBefore, cpu).map(told("tracked of the build before, CPU")));
     add(ratio(Way::Central, Way::Tracked, cpu).map(told("central of tracked, CPU")));
     add(ratio(Way::Tracked, Way::Central, rps).map(told("tracked of central, rps")));
     if let (Some(tracked), Some(central)) = (found(Way::Tracked), found(Way::Central)) {
         let (central_few, tracked_few) = (median(&central.few), median(&tracked.few));
         add(Some(Outcome::told("read, central, 4 connections", central_few.rps, "rps")));
         add(Some(Outcome::told("read, tracked, 4 connections", tracked_few.rps, "rps")));
-        let pairs = tracked.few.iter().zip(&central.few);
-        let more = middle(pairs.map(|(tracked, central)| tracked.rps / central.rps).collect());
+        let more = figures::ratio(&tracked.few, &central.few, rps);
         let outcome = told("tracked of central, rps, 4 connections")(more);
         add(Some(outcome.promised("at least 4 ×", more >= TRACKED_OF_CENTRAL)));
     }
