@@ -21,25 +21,25 @@ use plan::CachePolicy;
 use redis_link::Link;
 use rules::{CacheStatus, Encoding, Exchange, Fwd, NotStored, Ranges, Reuse};
 
-use crate::content::{self, Content};
-use crate::draft::{Drafting, strip_tags};
-use crate::encode;
+use crate::entry::draft::{Drafting, strip_tags};
+use crate::entry::encode;
+use crate::entry::renewal::renew;
 use crate::entry::{Entry, Variant};
-use crate::fetch::{Ask, failed};
 use crate::fill::Fill;
-use crate::forgetting::Forgetting;
-use crate::graphql::{self, Asks};
-use crate::interest::{Interest, content_bypass};
+use crate::fill::fetch::{Ask, failed};
+use crate::fill::unshared::Asker;
 use crate::key::KeyView;
-use crate::keying::{Look, Scratch};
+use crate::key::keying::{Look, Scratch};
 use crate::lookup::{Found, find};
-use crate::mutation;
-use crate::prepare::{prepare, restore_tags};
-use crate::recall::Recalled;
-use crate::renewal::renew;
-use crate::shared_tier::Sharing;
+use crate::purge::forgetting::Forgetting;
+use crate::request::content::{self, Content};
+use crate::request::graphql::{self, Asks};
+use crate::request::interest::{Interest, content_bypass};
+use crate::request::mutation;
+use crate::request::prepare::{prepare, restore_tags};
 use crate::store::Store;
-use crate::unshared::Asker;
+use crate::tier::recall::Recalled;
+use crate::tier::shared::Sharing;
 
 /// Fields by which clients of old say another method than the one that they send; many origins go by them.
 const METHOD_OVERRIDES: [HeaderName; 3] = [

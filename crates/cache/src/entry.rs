@@ -3,6 +3,16 @@
 //! Made by a fill from an origin's answer; read by every hit. Its head is kept as the bytes that go out, since that is
 //! what almost every reader wants; the few others (revalidation, ranges, HTTP/2) parse it again.
 
+pub(crate) mod draft;
+pub(crate) mod encode;
+pub(crate) mod encoded;
+pub(crate) mod form;
+pub(crate) mod part;
+pub(crate) mod renewal;
+pub(crate) mod resource;
+pub(crate) mod stored_head;
+pub(crate) mod tags;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
@@ -13,11 +23,10 @@ use response::ClientLifetime;
 use rules::client_lifetime::Audience;
 use rules::{Encoding, Exchange, Terms, Vary};
 
-use crate::encoded::Encoded;
-use crate::held::Content;
-use crate::keyed_fields::KeyedFields;
-use crate::stored_head;
-use crate::tags::Tags;
+use crate::entry::encoded::Encoded;
+use crate::entry::tags::Tags;
+use crate::key::keyed_fields::KeyedFields;
+use crate::tier::held::Content;
 
 /// A complete stored answer and the terms of its reuse. What it answers with never changes: an update makes a new one.
 #[derive(Debug)]

@@ -10,6 +10,18 @@
 //!        └─► Settled(Failed)             the origin failed; perhaps a stale answer may serve
 //! ```
 
+pub(crate) mod arriving;
+pub(crate) mod beginning;
+pub(crate) mod duty;
+pub(crate) mod fetch;
+pub(crate) mod filler;
+pub(crate) mod fills;
+pub(crate) mod follower;
+pub(crate) mod follower_body;
+pub(crate) mod onward;
+pub(crate) mod partial_body;
+pub(crate) mod unshared;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -17,11 +29,11 @@ use bytes::Bytes;
 use http::HeaderMap;
 use message::Error;
 
-use crate::arriving::{Arriving, Passing};
-use crate::beginning::Beginning;
 use crate::entry::{Draft, Entry, Variant};
-use crate::follower::Piece;
-use crate::held::{Content, Held};
+use crate::fill::arriving::{Arriving, Passing};
+use crate::fill::beginning::Beginning;
+use crate::fill::follower::Piece;
+use crate::tier::held::{Content, Held};
 
 /// The head of a storable answer that is arriving.
 #[derive(Debug)]
@@ -375,7 +387,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::follower::Follower;
+    use crate::fill::follower::Follower;
     use crate::sample;
 
     fn head() -> Arc<ArrivingHead> {

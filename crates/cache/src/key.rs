@@ -3,6 +3,10 @@
 //! Made from a request by `keying`. The parts are kept apart by lengths, not separators: no value of one can look like
 //! the beginning of another. The whole key is compared on a hit, never only its hash.
 
+pub(crate) mod keyed_fields;
+pub(crate) mod keying;
+pub(crate) mod learned;
+
 use std::hash::{Hash, Hasher};
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -10,7 +14,7 @@ use message::Scheme;
 use quick_cache::Equivalent;
 use rules::NoVarySearch;
 
-use crate::keying::{self, Pieces};
+use crate::key::keying::Pieces;
 
 /// A key as looked up: borrowed from the request, so that a hit allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,68 +2,45 @@
 //!
 //! `server` asks [`Store::fresh`] first, which answers from memory at once or not at all; then [`Caching::answer`].
 //! Whether an answer may be stored or reused is decided in `rules`; here it is carried out.
+//!
+//! ```text
+//! answer   a request on a cached route, step by step
+//!   request   which of it counts, what the origin gets to see
+//!   key       what its answer is stored under
+//!   lookup    what is stored, and what may be done with it
+//!   fill      one fetch for all who want the same
+//!   entry     a stored answer, its variants, parts and compressed forms
+//! purge    forgetting: marks, what writes make out of date
+//! tier     where answers are kept: memory, disk, what instances share
+//! store    all of it, as the cores share it
+//! ```
 
 mod answer;
-mod arriving;
-mod beginning;
-mod block;
-mod content;
-mod disk_tier;
-mod draft;
-mod duty;
-mod encode;
-mod encoded;
 mod entry;
-mod fetch;
 mod fill;
-mod filler;
-mod fills;
-mod follower;
-mod follower_body;
-mod forgetting;
-mod form;
-mod graphql;
-mod held;
-mod interest;
 mod key;
-mod keyed_fields;
-mod keying;
-mod learned;
 mod lookup;
-mod marks;
-mod memory;
-mod mutation;
-mod onward;
-mod part;
-mod partial_body;
-mod prepare;
 mod purge;
-mod recall;
-mod renewal;
-mod resource;
+mod request;
 #[cfg(test)]
 mod sample;
-mod shared_figures;
-mod shared_tier;
 mod shown;
 mod store;
-mod stored_head;
-mod tags;
-mod unshared;
+mod tier;
 
 pub use answer::{Answer, Caching};
 pub use disk::Noted;
-pub use encoded::Encoded;
+pub use entry::encoded::Encoded;
+pub use entry::part::Part;
+pub use entry::resource::Resource;
+pub use entry::tags::Tags;
 pub use entry::{Draft, Entry, Variant};
-pub use forgetting::Forgetting;
-pub use held::Content;
+pub use key::keying::{Look, Pieces, Scratch};
 pub use key::{Key, KeyView};
-pub use keying::{Look, Pieces, Scratch};
-pub use memory::Memory;
-pub use part::Part;
+pub use purge::forgetting::Forgetting;
 pub use purge::{Counted, Listed, Purge, Scope, Swept};
-pub use resource::Resource;
-pub use shared_figures::SharedFigures;
 pub use shown::{Shown, is_secret};
 pub use store::{Counters, Fresh, Store, Tiers};
-pub use tags::Tags;
+pub use tier::held::Content;
+pub use tier::memory::Memory;
+pub use tier::shared_figures::SharedFigures;

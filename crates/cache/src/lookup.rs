@@ -7,8 +7,8 @@ use message::{Fields, Timestamp};
 use rules::{Fwd, RequestDirectives, Reuse};
 
 use crate::entry::Entry;
-use crate::interest::Interest;
 use crate::key::KeyView;
+use crate::request::interest::Interest;
 use crate::store::Store;
 
 /// The result of a lookup.

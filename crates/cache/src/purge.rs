@@ -3,6 +3,9 @@
 //! Called by the admin port and, for writes, by `server`. A purge itself is a mark (see `marks`); whoever wants to know
 //! how much it covers has to walk through the entries.
 
+pub(crate) mod forgetting;
+pub(crate) mod marks;
+
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,12 +14,12 @@ use std::time::Duration;
 use message::Timestamp;
 use serde::Serialize;
 
-use crate::disk_tier::DiskTier;
 use crate::entry::{Entry, Variant};
 use crate::key::KeyView;
-use crate::marks::{Marks, Standing};
-use crate::shared_tier::SharedTier;
+use crate::purge::marks::{Marks, Standing};
 use crate::store::Store;
+use crate::tier::disk::DiskTier;
+use crate::tier::shared::SharedTier;
 
 /// What is forgotten, or listed. Schemes do not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +153,7 @@ impl Store {
         if let Some(disk) = &self.disk {
             disk.note(&notes);
         }
-        notes.iter().map(crate::marks::Note::latest).max().unwrap_or(0)
+        notes.iter().map(marks::Note::latest).max().unwrap_or(0)
     }
 
     /// How many purges forget more than they named, since there were too many to tell apart, since the start.

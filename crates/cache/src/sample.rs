@@ -5,8 +5,8 @@ use message::{Fields, Timestamp};
 use rules::{Exchange, Policy, Terms};
 
 use crate::entry::Draft;
-use crate::held::{Content, Held};
-use crate::tags::Tags;
+use crate::entry::tags::Tags;
+use crate::tier::held::{Content, Held};
 
 /// Its fields.
 pub(crate) fn fields() -> HeaderMap {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use message::Timestamp;
 
 use crate::entry::Entry;
-use crate::interest::Interest;
 use crate::key::KeyView;
-use crate::keying::{Look, Scratch};
+use crate::key::keying::{Look, Scratch};
+use crate::request::interest::Interest;
 use crate::store::Store;
 
 /// See the module.

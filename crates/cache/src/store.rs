@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use message::Timestamp;
 use rules::Reuse;
 
-use crate::disk_tier::DiskTier;
-use crate::encode::UnderWay;
-use crate::encoded::Encoded;
 use crate::entry::Entry;
-use crate::fills::Fills;
-use crate::graphql::Persisted;
-use crate::interest::Interest;
+use crate::entry::encode::UnderWay;
+use crate::entry::encoded::Encoded;
+use crate::entry::part::Part;
+use crate::entry::resource::Resource;
+use crate::fill::fills::Fills;
 use crate::key::KeyView;
-use crate::keying::{Look, Scratch};
-use crate::learned::Learned;
-use crate::marks::{Marks, Standing};
-use crate::memory::Memory;
-use crate::part::Part;
-use crate::resource::Resource;
-use crate::shared_tier::{self, SharedTier};
+use crate::key::keying::{Look, Scratch};
+use crate::key::learned::Learned;
+use crate::purge::marks::{Marks, Standing};
+use crate::request::graphql::Persisted;
+use crate::request::interest::Interest;
+use crate::tier::disk::DiskTier;
+use crate::tier::memory::Memory;
+use crate::tier::shared::{self, SharedTier};
 
 /// See the module.
 pub struct Store {
@@ -104,7 +104,7 @@ impl Store {
         let (tier, received) = SharedTier::new(redis);
         store.shared = Some(Arc::clone(&tier));
         let store = Arc::new(store);
-        shared_tier::start(&store, tier, received)?;
+        shared::start(&store, tier, received)?;
         Ok(store)
     }
 

@@ -83,7 +83,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         }
     }
     known.tier = plan.tier.and_then(|index| {
-        // Its names are `shop:{…}`, see `cache::shared_tier`.
+        // Its names are `shop:{…}`, see `cache::tier::shared`.
         Some((ReadFrom::Redis(index), format!("{}:{{", plan.redis.get(index)?.tier.prefix)))
     });
     match file.get("routes") {

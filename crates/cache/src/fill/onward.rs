@@ -14,8 +14,8 @@ use http::header::{CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MOD
 use http_body::{Body as _, Frame};
 use message::{Body, Call, Error, Kind, Request, Response, Result};
 
-use crate::beginning::Beginning;
 use crate::fill::ArrivingHead;
+use crate::fill::beginning::Beginning;
 
 type Asking = Pin<Box<dyn Future<Output = Result<Response>>>>;
 

@@ -12,10 +12,10 @@ use quick_cache::sync::Cache;
 use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
 use crate::entry::Entry;
-use crate::held::Held;
+use crate::entry::part::Part;
+use crate::entry::resource::Resource;
 use crate::key::{Key, KeyView};
-use crate::part::Part;
-use crate::resource::Resource;
+use crate::tier::held::Held;
 
 /// The memory tier. Shared between cores behind an `Arc`.
 pub struct Memory {

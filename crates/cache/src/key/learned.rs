@@ -10,7 +10,7 @@ use quick_cache::Equivalent;
 use quick_cache::sync::Cache;
 use rules::NoVarySearch;
 
-use crate::keying::rule_piece;
+use crate::key::keying::rule_piece;
 
 /// The latest rule of each path; the least used give way, which costs nothing but another fetch.
 pub(crate) struct Learned {

@@ -15,10 +15,10 @@ use disk::{Disk, Noted, PieceReader};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Clock, Error, Kind, Skew, Timestamp};
 
+use crate::entry::form;
 use crate::entry::{Draft, Entry};
-use crate::form;
 use crate::key::KeyView;
-use crate::marks::{Mark, Marks, Note, Place, Prefix};
+use crate::purge::marks::{Mark, Marks, Note, Place, Prefix};
 
 /// See the module.
 pub(crate) struct DiskTier {

@@ -15,8 +15,8 @@ use super::message::text;
 use super::names::Names;
 use super::record;
 use super::tier::SharedTier;
-use crate::draft::client_lifetime;
 use crate::entry::Entry;
+use crate::entry::draft::client_lifetime;
 use crate::key::KeyView;
 use crate::store::Store;
 

@@ -6,7 +6,7 @@ use message::Fields;
 use plan::{CachePolicy, Condition, Conditions};
 use rules::{Mode, RequestDirectives, alike};
 
-use crate::keying::Look;
+use crate::key::keying::Look;
 
 /// Which fields are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use http_body::{Body, Frame, SizeHint};
 use message::{Error, Kind};
 
 use crate::fill::ArrivingHead;
-use crate::follower::{Follower, Piece};
-use crate::onward::{Again, Onward};
+use crate::fill::follower::{Follower, Piece};
+use crate::fill::onward::{Again, Onward};
 
 /// Reads along with a fill from its first byte.
 pub(crate) struct FollowerBody {

@@ -19,8 +19,8 @@ use message::{Skew, Timestamp};
 use twox_hash::XxHash3_64;
 
 use super::positions::{Position, Vouched};
+use crate::entry::form::{self, pull, push, take};
 use crate::entry::{Draft, Entry};
-use crate::form::{self, pull, push, take};
 use crate::key::KeyView;
 
 const VERSION: u8 = 1;

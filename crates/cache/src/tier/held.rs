@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
 
-use crate::block::Block;
+use crate::tier::block::Block;
 
 /// See the module. Shared by all cores.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use plan::{CachePolicy, KeyPolicy};
 use rules::NoVarySearch;
 
 use crate::key::KeyView;
-use crate::learned::Learned;
+use crate::key::learned::Learned;
 
 /// What a core makes keys in. Kept between requests, so that it need not grow again.
 #[derive(Debug, Default)]

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use message::Error;
 
-use crate::beginning::Beginning;
 use crate::entry::Entry;
+use crate::fill::beginning::Beginning;
 use crate::fill::{Fill, News};
 
 /// What a reader gets next.

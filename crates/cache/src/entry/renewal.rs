@@ -8,7 +8,7 @@ use http::header::{HeaderMap, SET_COOKIE};
 use message::Fields;
 use rules::{Exchange, NotStored, Terms, update};
 
-use crate::draft::Drafting;
+use crate::entry::draft::Drafting;
 use crate::entry::{Draft, Entry};
 
 /// The renewed answer.

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use rules::Encoding;
 
-use crate::held::Content;
-use crate::stored_head;
+use crate::entry::stored_head;
+use crate::tier::held::Content;
 
 /// One compressed form of an entry's content.
 #[derive(Clone, Debug)]

@@ -55,7 +55,7 @@ fn keep_cookies(fields: &mut HeaderMap, names: &[String]) {
     }
     let mut line = Vec::new();
     for name in names {
-        if let Some(value) = crate::keying::cookie(Fields::Map(fields), name) {
+        if let Some(value) = crate::key::keying::cookie(Fields::Map(fields), name) {
             if !line.is_empty() {
                 line.extend_from_slice(b"; ");
             }

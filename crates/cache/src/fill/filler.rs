@@ -19,21 +19,21 @@ use redis_link::Link;
 use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
-use crate::draft::{Drafting, client_input};
-use crate::duty::Duty;
 use crate::entry::Entry;
-use crate::fetch::Wishes;
+use crate::entry::draft::{Drafting, client_input};
+use crate::entry::renewal::{Renewal, renew};
+use crate::fill::duty::Duty;
+use crate::fill::fetch::Wishes;
+use crate::fill::follower::Follower;
+use crate::fill::follower_body::FollowerBody;
+use crate::fill::onward::Again;
+use crate::fill::partial_body::{KeptPart, PartialBody};
+use crate::fill::unshared::{Lesson, Unshared};
 use crate::fill::{ArrivingHead, Fill, Settled};
-use crate::follower::Follower;
-use crate::follower_body::FollowerBody;
 use crate::key::Key;
-use crate::onward::Again;
-use crate::partial_body::{KeptPart, PartialBody};
-use crate::prepare::restore_tags;
-use crate::renewal::{Renewal, renew};
-use crate::shared_tier::{Ours, Sharing, Turn};
+use crate::request::prepare::restore_tags;
 use crate::store::{Kept, Store};
-use crate::unshared::{Lesson, Unshared};
+use crate::tier::shared::{Ours, Sharing, Turn};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {

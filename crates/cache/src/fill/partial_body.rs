@@ -9,13 +9,13 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Body, Error, Request};
 use plan::CachePolicy;
 
-use crate::block::Block;
-use crate::draft::Drafting;
 use crate::entry::Draft;
-use crate::held::Hold;
+use crate::entry::draft::Drafting;
+use crate::entry::part::{Joined, Part};
 use crate::key::Key;
-use crate::part::{Joined, Part};
 use crate::store::{Kept, Store};
+use crate::tier::block::Block;
+use crate::tier::held::Hold;
 
 /// What keeping a part takes besides its content.
 pub(crate) struct KeptPart {

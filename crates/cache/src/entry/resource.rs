@@ -6,7 +6,7 @@ use http::header::{HeaderMap, HeaderName};
 use message::{Fields, Timestamp};
 
 use crate::entry::Entry;
-use crate::part::Part;
+use crate::entry::part::Part;
 
 /// The entries of one key. A clone costs one reference count.
 #[derive(Clone, Debug)]

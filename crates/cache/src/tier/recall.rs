@@ -9,10 +9,10 @@ use message::Clock;
 use rules::{CacheStatus, Fwd, Reuse};
 
 use crate::answer::{Answer, Caching};
-use crate::disk_tier::OnDisk;
-use crate::draft::client_lifetime;
 use crate::entry::Entry;
-use crate::fetch::Ask;
+use crate::entry::draft::client_lifetime;
+use crate::fill::fetch::Ask;
+use crate::tier::disk::OnDisk;
 
 /// What was found.
 pub(crate) enum Recalled {
@@ -106,7 +106,7 @@ impl<C: Call> Caching<'_, C> {
         reuse == Reuse::Fresh
             && !ask.interest.range()
             && self.store.marks.standing(&ask.key.view(), draft.tags.joined(), since)
-                == crate::marks::Standing::Kept
+                == crate::purge::marks::Standing::Kept
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::beginning::Beginning;
-use crate::block::Block;
-use crate::held::{Content, Held, Hold};
+use crate::fill::beginning::Beginning;
+use crate::tier::block::Block;
+use crate::tier::held::{Content, Held, Hold};
 
 /// See the module.
 #[derive(Debug)]

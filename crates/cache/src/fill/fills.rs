@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::entry::Variant;
 use crate::fill::Fill;
-use crate::held::Held;
 use crate::key::{Key, KeyView};
-use crate::marks::Marks;
+use crate::purge::marks::Marks;
+use crate::tier::held::Held;
 
 /// Whether a request fetches or follows.
 #[derive(Debug)]

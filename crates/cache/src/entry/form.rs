@@ -13,9 +13,9 @@ use http::{HeaderMap, StatusCode};
 use message::{Skew, Timestamp};
 use rules::Terms;
 
+use crate::entry::stored_head;
+use crate::entry::tags::Tags;
 use crate::entry::{Draft, Entry, Variant};
-use crate::stored_head;
-use crate::tags::Tags;
 
 const VERSION: u8 = 1;
 const HAS_VARIANT: u8 = 1;

@@ -12,9 +12,9 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use response::ClientLifetime;
 use rules::{Combined, ContentRange, Terms};
 
+use crate::entry::tags::Tags;
 use crate::entry::{Draft, Entry, Variant};
-use crate::held::{Content, Held};
-use crate::tags::Tags;
+use crate::tier::held::{Content, Held};
 
 /// A stored stretch.
 #[derive(Debug)]

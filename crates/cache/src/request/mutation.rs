@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use message::RequestView;
 
-use crate::graphql::{Extended, extended, operations};
+use crate::request::graphql::{Extended, extended, operations};
 
 /// One of these is in each document that does more than read.
 const WORDS: [&str; 2] = ["mutation", "subscription"];

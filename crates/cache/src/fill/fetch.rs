@@ -15,18 +15,18 @@ use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};
-use crate::draft::{audience, client_input};
+use crate::entry::draft::{audience, client_input};
 use crate::entry::{Entry, Variant};
+use crate::fill::filler::{Filler, Own};
+use crate::fill::fills::Place;
+use crate::fill::follower::Follower;
+use crate::fill::follower_body::FollowerBody;
+use crate::fill::onward::Again;
+use crate::fill::unshared::Asker;
 use crate::fill::{ArrivingHead, Fill, News, Settled};
-use crate::filler::{Filler, Own};
-use crate::fills::Place;
-use crate::follower::Follower;
-use crate::follower_body::FollowerBody;
-use crate::interest::Interest;
 use crate::key::Key;
 use crate::lookup::{Found, find};
-use crate::onward::Again;
-use crate::unshared::Asker;
+use crate::request::interest::Interest;
 
 /// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
 const ROUNDS: usize = 3;

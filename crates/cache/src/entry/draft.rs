@@ -9,11 +9,11 @@ use rules::client_lifetime::Audience;
 use rules::reflection::{ClientInput, LOOKED_THROUGH, Reflected};
 use rules::{Exchange, NotStored, ResponseDirectives, Terms, Vary};
 
+use crate::entry::tags::Tags;
 use crate::entry::{Draft, Variant};
-use crate::graphql;
-use crate::keyed_fields::KeyedFields;
-use crate::tags::Tags;
-use crate::unshared::Unshared;
+use crate::fill::unshared::Unshared;
+use crate::key::keyed_fields::KeyedFields;
+use crate::request::graphql;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
