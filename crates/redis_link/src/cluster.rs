@@ -144,7 +144,7 @@ impl Cluster {
             Some((Ok(owners), _)) => {
                 let known = |address: &str| owners.servers().any(|server| server.address() == address);
                 self.nodes.borrow_mut().retain(|address, _| known(address));
-                self.shared.keep_gates(known);
+                self.shared.keep_breakers(known);
                 self.pace.borrow_mut().succeeded();
                 self.owners.replace(owners);
             }

@@ -1,4 +1,4 @@
-//! Figures: what has been asked of one Redis, by all cores together. Counted at the gate and where connections are
+//! Figures: what has been asked of one Redis, by all cores together. Counted where commands are sent and connections
 //! made; read by whoever shows metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,14 +8,12 @@
 //! [`Value::Map`], and a missing value is [`Value::Nil`].
 
 mod attempt;
-mod breaker;
 mod cluster;
 mod connect;
 mod dedicated;
 mod denials;
 mod failure;
 mod figures;
-mod gate;
 mod link;
 mod node;
 mod pace;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use guard::{Opened as BreakerOpened, Passage, SharedBreaker};
 use message::{Error, Result, Side};
 use plan::RedisServer;
 use redis::aio::MultiplexedConnection;
@@ -14,7 +15,7 @@ use redis::{Cmd, Pipeline, RedisResult, Value};
 use crate::attempt::Attempt;
 use crate::connect::{As, OnPush, Opened, open};
 use crate::failure::{self, Failure};
-use crate::gate::{Gate, Passage};
+use crate::figures::Counters;
 use crate::pace::Pace;
 use crate::sentinel::open_master;
 use crate::shared::Shared;
@@ -83,7 +84,7 @@ enum State {
 pub(crate) struct Node {
     shared: Arc<Shared>,
     target: Arc<Target>,
-    gate: Arc<Gate>,
+    breaker: Arc<SharedBreaker>,
     state: RefCell<State>,
     pace: RefCell<Pace>,
     recoveries: Cell<u64>,
@@ -93,14 +94,14 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn new(shared: Arc<Shared>, target: Target) -> Self {
-        let gate = match &target {
-            Target::Server(server) => shared.gate(&server.address()),
-            Target::Master { master, .. } => shared.gate(master),
+        let breaker = match &target {
+            Target::Server(server) => shared.breaker(&server.address()),
+            Target::Master { master, .. } => shared.breaker(master),
         };
         Node {
             shared,
             target: Arc::new(target),
-            gate,
+            breaker,
             state: RefCell::new(State::Idle),
             pace: RefCell::default(),
             recoveries: Cell::new(0),
@@ -119,20 +120,23 @@ impl Node {
 
     /// Whether its breaker lets requests through.
     pub(crate) fn is_up(&self) -> bool {
-        self.gate.is_open_to_requests()
+        self.breaker.would_pass(Instant::now)
     }
 
     /// Asks, and takes no longer than the plan's connect timeout and timeout together.
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Value> {
         let plan = self.shared.plan();
-        let passage = self.gate.pass().ok_or_else(|| failure::shut(&plan.name))?;
+        let passage = self.breaker.pass(Instant::now).ok_or_else(|| {
+            self.shared.counters().refused();
+            failure::shut(&plan.name)
+        })?;
         let (line, passage) = self.line(passage).await?;
         let mut connection = line.opened.connection.clone();
         let reply = tokio::time::timeout(plan.timeout, question.put(&mut connection)).await;
         drop(connection);
         let Ok(reply) = reply else {
             let error = failure::late(&plan.name, plan.timeout);
-            failed(passage, &error);
+            self.failed(passage, &error);
             line.late.set(line.late.get() + 1);
             if line.late.get() >= LATE {
                 tracing::debug!(
@@ -160,7 +164,7 @@ impl Node {
                     self.give_up(&line);
                 }
                 if failure::is_unable(error) {
-                    failed(passage, error);
+                    self.failed(passage, error);
                 } else {
                     self.succeeded(passage);
                 }
@@ -168,11 +172,15 @@ impl Node {
             Err(Failure::Broken(error)) => {
                 // One connection is one failure, however many replies were awaited on it.
                 if self.give_up(&line) || passage.is_probe() {
-                    failed(passage, error);
+                    self.failed(passage, error);
                 }
             }
         }
         reply.map_err(Failure::into_error)
+    }
+
+    fn failed(&self, passage: Passage, error: &Error) {
+        failed(self.shared.counters(), passage, error);
     }
 
     fn succeeded(&self, passage: Passage) {
@@ -183,7 +191,7 @@ impl Node {
 
     /// It has answered somebody who does not pass the breaker.
     pub(crate) fn revived(&self) {
-        if self.gate.revived() {
+        if self.breaker.revived() {
             self.tell_of_recovery();
         }
     }
@@ -231,7 +239,7 @@ impl Node {
         };
         // One attempt is one failure, however many waited for it.
         if first || passage.is_probe() {
-            failed(passage, &error);
+            self.failed(passage, &error);
         }
         Err(error)
     }
@@ -253,7 +261,7 @@ impl Node {
         }
         let now = Instant::now();
         let mut pace = self.pace.borrow_mut();
-        let recoveries = self.gate.recoveries();
+        let recoveries = self.breaker.recoveries();
         if self.recoveries.replace(recoveries) != recoveries {
             pace.forget();
         }
@@ -306,8 +314,16 @@ impl Node {
 }
 
 /// An outage is told once: when it begins to be left alone. Of a failure of ours nothing follows for the server.
-fn failed(passage: Passage, error: &Error) {
-    if error.side() != Side::Us && passage.failed() {
+fn failed(counters: &Counters, passage: Passage, error: &Error) {
+    if error.side() == Side::Us {
+        return;
+    }
+    counters.failed();
+    let opened = passage.failed(Instant::now());
+    if opened != BreakerOpened::No {
+        counters.opened();
+    }
+    if opened == BreakerOpened::Newly {
         tracing::warn!("{error}; Redis keeps failing, so it is left alone for a while");
     }
 }
@@ -341,16 +357,16 @@ mod tests {
     use message::open_files;
 
     use super::*;
-    use crate::figures::Counters;
 
     /// What as many connections that fail so do to the breaker as open it.
     fn is_open_after(cause: std::io::Error) -> bool {
-        let gate = Gate::new(Arc::new(Counters::default()), Duration::from_secs(5));
+        let breaker = SharedBreaker::new(Duration::from_secs(5));
         let error = failure::unconnected("redis", "127.0.0.1:6379", cause.into());
         for _ in 0..5 {
-            failed(gate.pass().expect("nothing opens it before the fifth"), &error);
+            let passage = breaker.pass(Instant::now).expect("nothing opens it before the fifth");
+            failed(&Counters::default(), passage, &error);
         }
-        !gate.is_closed()
+        !breaker.is_closed()
     }
 
     #[test]

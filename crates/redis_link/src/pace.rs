@@ -2,15 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use guard::Backoff;
+
 /// Attempts begin at least so far apart.
 const PAUSE: Duration = Duration::from_millis(100);
-/// And after failure upon failure at most so far.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// And after failure upon failure so far.
+const BACKOFF: Backoff = Backoff::new(PAUSE, Duration::from_secs(1));
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    pause: Duration,
+    /// In a row.
+    failures: u32,
     not_before: Option<Instant>,
 }
 
@@ -22,13 +25,13 @@ impl Pace {
 
     /// One begins.
     pub(crate) fn begun(&mut self, now: Instant) {
-        self.not_before = Some(now + self.pause.max(PAUSE));
+        self.not_before = Some(now + BACKOFF.after(self.failures).max(PAUSE));
     }
 
     /// It failed, or the connection it made broke before it was of any use.
     pub(crate) fn failed(&mut self, now: Instant) {
-        self.pause = (self.pause * 2).clamp(PAUSE, LONGEST_PAUSE);
-        self.not_before = Some(now + self.pause);
+        self.failures = self.failures.saturating_add(1);
+        self.not_before = Some(now + BACKOFF.after(self.failures));
     }
 
     /// The connection is of use, so the next failure is a first one, and it is replaced at once.

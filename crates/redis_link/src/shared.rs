@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use guard::SharedBreaker;
 use message::{Error, Result};
 use plan::{RedisServer, RedisSource, Topology};
 use redis::TlsCertificates;
@@ -12,7 +13,6 @@ use redis::TlsCertificates;
 use crate::denials::Denials;
 use crate::failure;
 use crate::figures::{Counters, Figures};
-use crate::gate::Gate;
 use crate::tls;
 
 /// See the module.
@@ -20,15 +20,15 @@ pub struct Shared {
     plan: Arc<RedisSource>,
     topology: Topology,
     certificates: Option<TlsCertificates>,
-    counters: Arc<Counters>,
-    gates: Gates,
+    counters: Counters,
+    breakers: Breakers,
     denials: Denials,
 }
 
 /// A breaker for each server that may fail on its own.
-enum Gates {
-    One(Arc<Gate>),
-    Nodes(Mutex<HashMap<String, Arc<Gate>>>),
+enum Breakers {
+    One(Arc<SharedBreaker>),
+    Nodes(Mutex<HashMap<String, Arc<SharedBreaker>>>),
 }
 
 impl Shared {
@@ -46,15 +46,14 @@ impl Shared {
 
     fn at(plan: Arc<RedisSource>, topology: Topology) -> Result<Arc<Shared>> {
         let certificates = tls::certificates(&plan, topology.servers())?;
-        let counters = Arc::<Counters>::default();
-        let gates = match topology {
+        let breakers = match topology {
             Topology::Standalone(_) | Topology::Sentinel { .. } => {
-                Gates::One(Gate::new(Arc::clone(&counters), plan.rest))
+                Breakers::One(SharedBreaker::new(plan.rest))
             }
-            Topology::Cluster(_) => Gates::Nodes(Mutex::default()),
+            Topology::Cluster(_) => Breakers::Nodes(Mutex::default()),
         };
-        let denials = Denials::default();
-        Ok(Arc::new(Shared { plan, topology, certificates, counters, gates, denials }))
+        let (counters, denials) = (Counters::default(), Denials::default());
+        Ok(Arc::new(Shared { plan, topology, certificates, counters, breakers, denials }))
     }
 
     /// What the configuration says.
@@ -64,11 +63,11 @@ impl Shared {
 
     /// Whether it is taken for well: its breaker is closed. Of a cluster: that of any node.
     pub fn is_up(&self) -> bool {
-        match &self.gates {
-            Gates::One(gate) => gate.is_closed(),
-            Gates::Nodes(nodes) => {
+        match &self.breakers {
+            Breakers::One(breaker) => breaker.is_closed(),
+            Breakers::Nodes(nodes) => {
                 let nodes = lock(nodes);
-                nodes.is_empty() || nodes.values().any(|gate| gate.is_closed())
+                nodes.is_empty() || nodes.values().any(|breaker| breaker.is_closed())
             }
         }
     }
@@ -99,20 +98,20 @@ impl Shared {
     }
 
     /// The breaker of the server at this address.
-    pub(crate) fn gate(&self, address: &str) -> Arc<Gate> {
-        match &self.gates {
-            Gates::One(gate) => Arc::clone(gate),
-            Gates::Nodes(nodes) => {
+    pub(crate) fn breaker(&self, address: &str) -> Arc<SharedBreaker> {
+        match &self.breakers {
+            Breakers::One(breaker) => Arc::clone(breaker),
+            Breakers::Nodes(nodes) => {
                 let mut nodes = lock(nodes);
-                let new = || Gate::new(Arc::clone(&self.counters), self.plan.rest);
+                let new = || SharedBreaker::new(self.plan.rest);
                 Arc::clone(nodes.entry(address.to_owned()).or_insert_with(new))
             }
         }
     }
 
     /// Forgets the breakers of nodes that have left the cluster.
-    pub(crate) fn keep_gates(&self, known: impl Fn(&str) -> bool) {
-        if let Gates::Nodes(nodes) = &self.gates {
+    pub(crate) fn keep_breakers(&self, known: impl Fn(&str) -> bool) {
+        if let Breakers::Nodes(nodes) = &self.breakers {
             lock(nodes).retain(|address, _| known(address));
         }
     }

@@ -1,13 +1,12 @@
 //! Pool: one core's share of the connections to a server, and who waits for one. In: a query that wants a connection.
 //! Out: a lease, or an error once too many wait, or for too long. The pool itself is deadpool's.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, Object, PoolError, QueueMode, RecycleResult, Timeouts};
+use guard::Queue;
 use message::{Error, Kind, Result};
 use tokio::runtime::Handle;
 
@@ -20,7 +19,7 @@ use crate::trouble;
 pub(crate) struct Pool {
     connections: managed::Pool<Connector>,
     shared: Arc<Shared>,
-    waiting: Rc<Cell<usize>>,
+    queue: Queue,
 }
 
 /// How the pool makes connections.
@@ -49,7 +48,8 @@ impl Pool {
             .runtime(Runtime::Tokio1)
             .build()
             .expect("there is a runtime");
-        Pool { connections, shared, waiting: Rc::default() }
+        let queue = Queue::new(shared.plan().queue);
+        Pool { connections, shared, queue }
     }
 
     /// A connection that works, as far as is known; `Overloaded` once the queue is full, or after the plan's `wait`.
@@ -84,9 +84,9 @@ impl Pool {
 
     async fn wait(&self) -> Result<Object<Connector>> {
         let (plan, name) = (self.shared.plan(), self.shared.name());
-        let _waits = Waits::new(&self.waiting, plan.queue).ok_or_else(|| {
+        let _waiter = self.queue.enter().ok_or_else(|| {
             self.shared.counters().refused.one();
-            trouble::full(name, plan.queue)
+            trouble::full(name, self.queue.most())
         })?;
         let _waiting = Present::new(self.shared.counters(), |counters| &counters.waiting);
         let patient = Timeouts { wait: Some(plan.wait), create: None, recycle: None };
@@ -105,24 +105,6 @@ impl Pool {
             PoolError::Backend(error) => error,
             _ => Error::new(Kind::Internal, format!("source {}: the pool is closed", self.shared.name())),
         }
-    }
-}
-
-/// A place in the queue.
-struct Waits<'a>(&'a Cell<usize>);
-
-impl<'a> Waits<'a> {
-    fn new(waiting: &'a Cell<usize>, most: usize) -> Option<Self> {
-        (waiting.get() < most).then(|| {
-            waiting.set(waiting.get() + 1);
-            Waits(waiting)
-        })
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }
 

@@ -9,12 +9,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use guard::Backoff;
 use message::Timestamp;
 
-/// How long one failed connect keeps a target out; doubles with each further one in a row.
-const FIRST_REST: Duration = Duration::from_secs(1);
-/// The longest a target is kept out before it is tried again.
-const LONGEST_REST: Duration = Duration::from_secs(30);
+/// How long failed connects in a row keep a target out before it is tried again.
+const REST: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// See the module. Starts healthy.
 #[derive(Debug, Default)]
@@ -58,8 +57,7 @@ impl Health {
         if self.is_resting(|| now) {
             return None;
         }
-        let earlier = self.failures.fetch_add(1, Relaxed);
-        let rest = FIRST_REST.saturating_mul(2_u32.saturating_pow(earlier)).min(LONGEST_REST);
+        let rest = REST.after(self.failures.fetch_add(1, Relaxed).saturating_add(1));
         self.rests_until.store((now + rest).as_millis(), Relaxed);
         Some(rest)
     }
@@ -86,9 +84,9 @@ mod tests {
     fn simultaneous_failures_count_once() {
         let health = Health::default();
         let now = Timestamp::from_secs(1_000);
-        assert_eq!(health.connect_failed(now), Some(FIRST_REST));
+        assert_eq!(health.connect_failed(now), Some(REST.first));
         assert_eq!(health.connect_failed(now), None);
-        assert_eq!(health.connect_failed(now + FIRST_REST), Some(FIRST_REST * 2));
+        assert_eq!(health.connect_failed(now + REST.first), Some(REST.first * 2));
     }
 
     #[test]
@@ -98,7 +96,7 @@ mod tests {
         health.connect_failed(now);
         health.connected();
         assert!(!health.is_resting(|| now));
-        assert_eq!(health.connect_failed(now), Some(FIRST_REST));
+        assert_eq!(health.connect_failed(now), Some(REST.first));
     }
 
     #[test]

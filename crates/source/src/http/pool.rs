@@ -9,8 +9,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use guard::{NoPlace, Place, Places};
 use message::{Error, Kind, Result};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::connection::Connection;
@@ -28,18 +28,17 @@ pub(super) struct Pool {
     idle: RefCell<VecDeque<Box<Connection>>>,
     idle_limit: usize,
     busy: Cell<usize>,
-    /// A permit for each connection in use; none: no limit. Whoever has one takes an idle connection before opening
-    /// another, so that idle ones and those in use together stay within the limit as well.
-    permits: Option<Arc<Semaphore>>,
+    /// For connections in use; none: no limit. Whoever has one takes an idle connection before opening another, so that
+    /// idle ones and those in use together stay within the limit as well.
+    places: Option<Places>,
     limit: usize,
-    waiting: Cell<usize>,
     is_swept: Cell<bool>,
 }
 
 /// The right to use one connection; dropping it lets another request have it.
 pub(super) struct Slot {
     pool: Rc<Pool>,
-    _permit: Option<OwnedSemaphorePermit>,
+    _place: Option<Place>,
 }
 
 impl Slot {
@@ -61,9 +60,8 @@ impl Pool {
             idle: RefCell::default(),
             idle_limit: plan.idle_connections,
             busy: Cell::new(0),
-            permits: (plan.connections > 0).then(|| Arc::new(Semaphore::new(plan.connections))),
+            places: (plan.connections > 0).then(|| Places::new(plan.connections, MAX_WAITING)),
             limit: plan.connections,
-            waiting: Cell::new(0),
             is_swept: Cell::new(false),
         })
     }
@@ -75,41 +73,34 @@ impl Pool {
 
     /// How many are in use or waited for.
     pub(super) fn load(&self) -> usize {
-        self.busy.get() + self.waiting.get()
+        self.busy.get() + self.places.as_ref().map_or(0, Places::waiting)
     }
 
     /// A slot, if one is free.
     pub(super) fn try_slot(self: &Rc<Self>) -> Option<Slot> {
-        match &self.permits {
+        match &self.places {
             None => Some(self.slot(None)),
-            Some(permits) => {
-                Arc::clone(permits).try_acquire_owned().ok().map(|permit| self.slot(Some(permit)))
-            }
+            Some(places) => places.try_take().map(|place| self.slot(Some(place))),
         }
     }
 
     /// A slot, as soon as one is free. `Overloaded` when too many wait already, or after `limit`.
     pub(super) async fn wait_for_slot(self: &Rc<Self>, limit: Duration) -> Result<Slot> {
-        let Some(permits) = &self.permits else { return Ok(self.slot(None)) };
-        let refused = |why: std::fmt::Arguments<'_>| {
-            Error::new(
-                Kind::Overloaded,
-                format!("{}: all {} connections are in use, {why}", self.target, self.limit),
-            )
-        };
-        if self.waiting.get() >= MAX_WAITING {
-            return Err(refused(format_args!("and {MAX_WAITING} requests wait already")));
-        }
-        let _waiting = Waiting::enter(&self.waiting);
-        match tokio::time::timeout(limit, Arc::clone(permits).acquire_owned()).await {
-            Ok(permit) => Ok(self.slot(permit.ok())),
-            Err(_) => Err(refused(format_args!("and none became free within {limit:?}"))),
-        }
+        let Some(places) = &self.places else { return Ok(self.slot(None)) };
+        let place = places.take_within(limit).await.map_err(|no_place| {
+            let why = match no_place {
+                NoPlace::Full => format!("{MAX_WAITING} requests wait already"),
+                NoPlace::Late => format!("none became free within {limit:?}"),
+            };
+            let detail = format!("{}: all {} connections are in use, and {why}", self.target, self.limit);
+            Error::new(Kind::Overloaded, detail)
+        })?;
+        Ok(self.slot(Some(place)))
     }
 
-    fn slot(self: &Rc<Self>, permit: Option<OwnedSemaphorePermit>) -> Slot {
+    fn slot(self: &Rc<Self>, place: Option<Place>) -> Slot {
         self.busy.set(self.busy.get() + 1);
-        Slot { pool: Rc::clone(self), _permit: permit }
+        Slot { pool: Rc::clone(self), _place: place }
     }
 
     /// The idle connection used last, if it still may be used; or else the slot back.
@@ -130,7 +121,7 @@ impl Pool {
 
     /// Makes room for a connection that is opened although others are idle.
     pub(super) fn close_oldest(&self) {
-        if self.permits.is_some() {
+        if self.places.is_some() {
             self.idle.borrow_mut().pop_front();
         }
     }
@@ -146,22 +137,6 @@ impl Pool {
         if !self.is_swept.replace(true) {
             tokio::task::spawn_local(sweep(Rc::downgrade(self)));
         }
-    }
-}
-
-/// Counts those who wait, also when they give up.
-struct Waiting<'a>(&'a Cell<usize>);
-
-impl<'a> Waiting<'a> {
-    fn enter(count: &'a Cell<usize>) -> Self {
-        count.set(count.get() + 1);
-        Waiting(count)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }
 

@@ -1,17 +1,19 @@
-//! Breaker: whether a server that keeps failing is to be asked at all. A pure state machine; time is an argument.
+//! Breaker: whether a target that keeps failing is to be asked at all. A pure state machine; time is an argument.
 //!
-//! In: what became of each request. Out: whether the next may pass. Kept and shared by `gate`.
+//! In: what became of each call. Out: whether the next may pass. Shared by all cores as a `SharedBreaker`.
 
 use std::time::{Duration, Instant};
+
+use crate::backoff::Backoff;
 
 /// So many failures in a row open the breaker.
 const FAILURES: u32 = 5;
 /// How long it stays open before the first probe, unless it may rest for less; then twice as long each time.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Whether a request may be sent.
+/// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It may.
     Pass,
     /// It may, and what becomes of it decides whether others may.
@@ -22,37 +24,45 @@ pub(crate) enum Verdict {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Breaker {
+pub struct Breaker {
     state: State,
-    /// The longest it stays open between probes.
-    rest: Duration,
+    /// How long it stays open before the first probe, and between probes.
+    pauses: Backoff,
 }
 
 #[derive(Debug)]
 enum State {
-    Closed { failures: u32 },
-    Open { until: Instant, pause: Duration },
-    Probing { pause: Duration },
+    Closed {
+        failures: u32,
+    },
+    /// `probes`: so many have failed since it opened.
+    Open {
+        until: Instant,
+        probes: u32,
+    },
+    Probing {
+        probes: u32,
+    },
 }
 
 impl Breaker {
     /// A closed one, which is open for no longer than `rest` between probes.
-    pub(crate) fn new(rest: Duration) -> Self {
-        Breaker { state: State::Closed { failures: 0 }, rest }
+    pub fn new(rest: Duration) -> Self {
+        Breaker { state: State::Closed { failures: 0 }, pauses: Backoff::new(PAUSE, rest) }
     }
 
     /// Closed, and nothing has failed lately.
-    pub(crate) fn is_untroubled(&self) -> bool {
+    pub fn is_untroubled(&self) -> bool {
         matches!(self.state, State::Closed { failures: 0 })
     }
 
     /// Whether it lets everything through: not open, nor tried with a probe.
-    pub(crate) fn is_closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed { .. })
     }
 
     /// What `try_pass` would say, without taking the probe.
-    pub(crate) fn would_pass(&self, now: Instant) -> bool {
+    pub fn would_pass(&self, now: Instant) -> bool {
         match self.state {
             State::Closed { .. } => true,
             State::Open { until, .. } => now >= until,
@@ -60,12 +70,12 @@ impl Breaker {
         }
     }
 
-    /// Whether a request may be sent. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
-    pub(crate) fn try_pass(&mut self, now: Instant) -> Verdict {
+    /// Whether a call may be made. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
+    pub fn try_pass(&mut self, now: Instant) -> Verdict {
         match self.state {
             State::Closed { .. } => Verdict::Pass,
-            State::Open { until, pause } if now >= until => {
-                self.state = State::Probing { pause };
+            State::Open { until, probes } if now >= until => {
+                self.state = State::Probing { probes };
                 Verdict::Probe
             }
             State::Open { .. } | State::Probing { .. } => Verdict::Refused,
@@ -74,7 +84,7 @@ impl Breaker {
 
     /// The server did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
     /// their replies may be as old as the failure.
-    pub(crate) fn succeeded(&mut self, probe: bool) -> bool {
+    pub fn succeeded(&mut self, probe: bool) -> bool {
         match self.state {
             State::Closed { .. } => self.state = State::Closed { failures: 0 },
             State::Probing { .. } if probe => {
@@ -87,7 +97,7 @@ impl Breaker {
     }
 
     /// The server did work that did not pass here. Says whether that closed the breaker.
-    pub(crate) fn revived(&mut self) -> bool {
+    pub fn revived(&mut self) -> bool {
         let was_closed = self.is_closed();
         if !was_closed {
             self.state = State::Closed { failures: 0 };
@@ -96,26 +106,26 @@ impl Breaker {
     }
 
     /// It did not. Says whether that opened the breaker, which a failed probe does again.
-    pub(crate) fn failed(&mut self, probe: bool, now: Instant) -> bool {
-        let pause = match self.state {
+    pub fn failed(&mut self, probe: bool, now: Instant) -> bool {
+        let probes = match self.state {
             State::Closed { failures } if failures + 1 < FAILURES => {
                 self.state = State::Closed { failures: failures + 1 };
                 return false;
             }
-            State::Closed { .. } => PAUSE.min(self.rest),
-            State::Probing { pause } if probe => (pause * 2).min(self.rest),
+            State::Closed { .. } => 0,
+            State::Probing { probes } if probe => probes.saturating_add(1),
             State::Open { .. } | State::Probing { .. } => return false,
         };
-        self.state = State::Open { until: now + pause, pause };
+        self.state = State::Open { until: now + self.pauses.after(probes.saturating_add(1)), probes };
         true
     }
 
     /// Nothing is known: whoever asked went away, or nothing was sent. The next may be the probe.
-    pub(crate) fn abandoned(&mut self, probe: bool, now: Instant) {
-        if let State::Probing { pause } = self.state
+    pub fn abandoned(&mut self, probe: bool, now: Instant) {
+        if let State::Probing { probes } = self.state
             && probe
         {
-            self.state = State::Open { until: now, pause };
+            self.state = State::Open { until: now, probes };
         }
     }
 }
