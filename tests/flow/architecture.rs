@@ -1,16 +1,20 @@
 //! The flow is one-way: a crate uses only what stands below it in ARCHITECTURE.md's list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
+fn architecture() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
+    std::fs::read_to_string(file).expect("ARCHITECTURE.md lies at the root")
+}
+
 /// Crates in the order of the list.
 fn order() -> Vec<String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
-    let text = std::fs::read_to_string(file).expect("ARCHITECTURE.md lies at the root");
-    text.lines()
+    architecture()
+        .lines()
         .filter_map(|line| line.strip_prefix("crates/"))
         .filter_map(|rest| rest.split_whitespace().next())
         .map(str::to_owned)
@@ -64,4 +68,29 @@ fn a_crate_uses_only_what_stands_below_it() {
         }
     }
     assert!(upwards.is_empty(), "{upwards:#?}");
+}
+
+/// What ARCHITECTURE.md says of rooms: `server/life`.
+fn rooms() -> BTreeSet<String> {
+    let text = architecture();
+    let (_, section) = text.split_once("## The rooms of the larger crates").expect("it has that section");
+    let (_, block) = section.split_once("```text\n").expect("with a list");
+    let (list, _) = block.split_once("```").expect("that ends");
+    list.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// The folders of a crate, without those of tests.
+fn folders(name: &str) -> BTreeSet<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").join(name).join("src");
+    let entries = std::fs::read_dir(source).expect("every crate has sources").flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders.map(|folder| format!("{name}/{}", folder.file_name().to_string_lossy())).collect()
+}
+
+#[test]
+fn rooms_are_where_the_map_has_them() {
+    let drawn = rooms();
+    let crates: BTreeSet<_> = drawn.iter().filter_map(|room| room.split('/').next()).collect();
+    let built: BTreeSet<_> = crates.into_iter().flat_map(folders).collect();
+    assert_eq!(drawn, built);
 }

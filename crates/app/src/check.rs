@@ -40,11 +40,7 @@ fn load(file: &Path) -> Result<Verdict, Faults> {
     let plan = plan::load(file)?;
     let verdict = Verdict {
         ok: true,
-        sources: plan.sources.len()
-            + plan.redis.len()
-            + plan.stores.len()
-            + plan.databases.len()
-            + plan.modules.len(),
+        sources: plan.sources.len(),
         routes: plan.routes.len(),
         hints: plan.hints.clone(),
     };

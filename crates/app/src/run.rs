@@ -45,7 +45,7 @@ pub(crate) fn up(url: &str, listen: SocketAddr, admin: SocketAddr, json: bool) -
 
 /// Whether a request passed on would come back to us: same port, and a name or address that is surely this machine's.
 fn asks_itself(plan: &Plan, listen: SocketAddr) -> bool {
-    let targets = plan.sources.iter().flat_map(|source| &source.targets);
+    let targets = plan.http_sources().flat_map(|source| &source.targets);
     targets.filter(|target| target.port == listen.port()).any(|target| match target.host.parse::<IpAddr>() {
         Ok(address) => address == listen.ip() || (address.is_loopback() && listen.ip().is_unspecified()),
         Err(_) => target.host == "localhost" && (listen.ip().is_loopback() || listen.ip().is_unspecified()),

@@ -4,14 +4,13 @@
 //! out is somebody else ([`Calls`]): in here is their order, what is done once instead of several times, what stands in
 //! for what fails, and when everything is given up. Called by `server`.
 //!
-//! A request goes `run` → `graph` → `step` → (`prepare`, `single_flight`, `places`) → [`Calls`], and back through
+//! A request goes `run` → `graph` → `step` → (`prepare`, `single_flight`) → [`Calls`], and back through
 //! `respond`. `timing` notes what happened. `shown` says what would happen.
 //!
 //! Nothing is spawned: all steps of a request run within its own future. Dropping that future cancels them all.
 
 mod content;
 mod graph;
-mod places;
 mod prepare;
 mod respond;
 mod run;
@@ -23,8 +22,6 @@ mod tests;
 mod timing;
 
 pub use content::{LARGEST, read_body};
-pub use places::Places;
-pub use prepare::Prepared;
 pub use run::{Account, Answered, Calls, Run, Served};
 pub use shown::{ShownStep, critical_path, shown};
 pub use single_flight::{Flight, SingleFlight};

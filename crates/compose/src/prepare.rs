@@ -4,66 +4,22 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use expression::{Arguments, Content, Context, Json, Parameter, Template, Unable, Unwritten};
-use http::{HeaderMap, HeaderValue, Method};
+use expression::{Arguments, Content, Context, Json, Template, Unable, Unwritten};
+use http::{HeaderMap, HeaderValue};
 use message::{Error, Kind, Result};
-use plan::{HttpCall, HttpForm, Read, Statement, StepCall};
+use plan::{HttpCall, SourceId, StepCall};
+use source::{BoundCall, Question};
 
 /// Arguments of one command, bytes of them, and bytes of a target or a field, so that no request makes a call without end.
 const MOST_ARGUMENTS: usize = 1000;
 const MOST_BYTES: usize = 64 * 1024;
-
-/// What is asked, and of whom: all that carrying it out takes, perhaps more than once.
-#[derive(Clone, Debug)]
-pub enum Prepared {
-    /// Of an origin.
-    Http {
-        /// Index into [`plan::Plan::sources`].
-        source: usize,
-        /// The method.
-        method: Method,
-        /// How the content of the answer is read.
-        form: HttpForm,
-        /// Path and query.
-        target: Box<str>,
-        /// Fields.
-        fields: HeaderMap,
-        /// Content, as JSON.
-        body: Option<Bytes>,
-    },
-    /// Of a Redis or a store.
-    Read {
-        /// The command and its form.
-        read: Arc<Read>,
-        /// What stands behind the command.
-        arguments: Arguments,
-    },
-    /// Of a database.
-    Sql {
-        /// Index into [`plan::Plan::databases`].
-        source: usize,
-        /// Taken apart at its placeholders.
-        statement: Arc<Statement>,
-        /// One for each placeholder.
-        parameters: Vec<Parameter>,
-    },
-    /// Of a module.
-    Wasm {
-        /// Index into [`plan::Plan::modules`].
-        source: usize,
-        /// What is called.
-        function: Box<str>,
-        /// What it gets.
-        input: Bytes,
-    },
-}
 
 /// Binds the arguments of a call.
 ///
 /// # Errors
 /// [`Kind::MalformedRequest`] where the request gives a value that cannot be used; [`Kind::UnusableReply`] where a step
 /// gave none that can.
-pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared> {
+pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<BoundCall> {
     Ok(match call {
         StepCall::Http(call) => http(call, context)?,
         StepCall::Read(read) => {
@@ -83,7 +39,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
                     return Err(Error::new(kind_of_fault(is_of_request(context, argument.values())), detail));
                 }
             }
-            Prepared::Read { read: Arc::clone(read), arguments }
+            bound(read.from, Question::Read { read: Arc::clone(read), arguments })
         }
         StepCall::Sql(call) => {
             let one = |content: &Content| {
@@ -91,17 +47,20 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<Prepared
                 content.parameter(context).map_err(|why| unable(context, why))
             };
             let parameters = call.arguments.iter().map(one).collect::<Result<_>>()?;
-            Prepared::Sql { source: call.source, statement: Arc::clone(&call.statement), parameters }
+            bound(call.source, Question::Sql { statement: Arc::clone(&call.statement), parameters })
         }
-        StepCall::Wasm(call) => Prepared::Wasm {
-            source: call.source,
-            function: call.function.as_str().into(),
-            input: written(&call.input, context)?,
-        },
+        StepCall::Wasm(call) => {
+            let input = written(&call.input, context)?;
+            bound(call.source, Question::Wasm { function: call.function.as_str().into(), input })
+        }
     })
 }
 
-fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
+fn bound(source: SourceId, question: Question) -> BoundCall {
+    BoundCall { source, question }
+}
+
+fn http(call: &HttpCall, context: &Context<'_>) -> Result<BoundCall> {
     let from_request = is_of_request(context, call.target.values());
     let mut target = Vec::with_capacity(64);
     match call.target.write_target(context, &mut target) {
@@ -141,8 +100,8 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<Prepared> {
         fields.append(name.clone(), value);
     }
     let body = call.body.as_ref().map(|body| written(body, context)).transpose()?;
-    let (source, method, form) = (call.source, call.method.clone(), call.form);
-    Ok(Prepared::Http { source, method, form, target, fields, body })
+    let (method, form) = (call.method.clone(), call.form);
+    Ok(bound(call.source, Question::Http { method, form, target, fields, body }))
 }
 
 /// Why a text was not written.
@@ -196,65 +155,4 @@ fn too_much(from_request: bool) -> Error {
         kind_of_fault(from_request),
         format!("more than {MOST_ARGUMENTS} values, or {} KiB, are asked for", MOST_BYTES / 1024),
     )
-}
-
-impl Prepared {
-    /// Whether it may be carried out once for several who ask the same: what only reads.
-    pub(crate) fn is_shareable(&self) -> bool {
-        match self {
-            Prepared::Http { method, .. } => method.is_safe(),
-            Prepared::Read { .. } | Prepared::Wasm { .. } => true,
-            Prepared::Sql { statement, .. } => statement.reads,
-        }
-    }
-
-    /// What makes it this call and no other, every part with its length: equal bytes, equal call.
-    pub(crate) fn key(&self, out: &mut Vec<u8>) {
-        match self {
-            Prepared::Http { source, method, form, target, fields, body } => {
-                number(0, *source, out);
-                part(method.as_str().as_bytes(), out);
-                out.push(*form as u8);
-                part(target.as_bytes(), out);
-                for (name, value) in fields {
-                    part(name.as_str().as_bytes(), out);
-                    part(value.as_bytes(), out);
-                }
-                // Apart from a field's name, which is never empty.
-                part(b"", out);
-                part(body.as_deref().unwrap_or_default(), out);
-            }
-            Prepared::Read { read, arguments } => {
-                match read.from {
-                    plan::ReadFrom::Redis(index) => number(1, index, out),
-                    plan::ReadFrom::Store(index) => number(2, index, out),
-                }
-                out.extend_from_slice(&[read.command as u8, read.form as u8]);
-                arguments.iter().for_each(|argument| part(argument, out));
-            }
-            Prepared::Sql { source, statement, parameters } => {
-                number(3, *source, out);
-                out.extend_from_slice(&[statement.rows as u8, u8::from(statement.batch.is_some())]);
-                statement.pieces.iter().for_each(|piece| part(piece.as_bytes(), out));
-                part(b"", out);
-                // Texts and numbers are told apart by how they are shown.
-                part(format!("{parameters:?}").as_bytes(), out);
-            }
-            Prepared::Wasm { source, function, input } => {
-                number(4, *source, out);
-                part(function.as_bytes(), out);
-                part(input, out);
-            }
-        }
-    }
-}
-
-fn number(kind: u8, source: usize, out: &mut Vec<u8>) {
-    out.push(kind);
-    out.extend_from_slice(&(source as u64).to_be_bytes());
-}
-
-fn part(part: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(&(part.len() as u64).to_be_bytes());
-    out.extend_from_slice(part);
 }

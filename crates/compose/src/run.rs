@@ -3,7 +3,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,14 +10,14 @@ use expression::{Context, Given, Json};
 use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::WeakShared;
+use guard::Places;
 use message::{Error, Kind, RequestView, Result};
 use plan::{Compose, Step};
+use source::BoundCall;
 use tokio::time::Instant;
 
 use crate::content;
 use crate::graph;
-use crate::places::Places;
-use crate::prepare::Prepared;
 use crate::single_flight::{Flight, SingleFlight};
 use crate::step;
 use crate::timing::{Outcome, Took};
@@ -31,7 +30,7 @@ const MOST_BEGUN: usize = 100_000;
 /// Who carries calls out. What it returns belongs to nobody, so that several may wait for it.
 pub trait Calls: 'static {
     /// Carries a call out. Dropping it cancels.
-    fn call(&self, step: &Step, prepared: Prepared) -> Flight;
+    fn call(&self, step: &Step, call: BoundCall) -> Flight;
 }
 
 /// What a call gave.
@@ -73,7 +72,7 @@ pub struct Run<'a, C> {
     /// Calls of other requests, on this core.
     pub flights: &'a SingleFlight,
     /// For routes that run in a pool.
-    pub places: Option<&'a Arc<Places>>,
+    pub places: Option<&'a Places>,
     /// When the request came: its time runs from then.
     pub began: Instant,
 }
@@ -193,25 +192,25 @@ impl<'a, C: Calls> Running<'a, C> {
     }
 
     /// Carries a call out.
-    pub(crate) async fn call(&self, step: &Step, prepared: Prepared) -> Result<Answered> {
+    pub(crate) async fn call(&self, step: &Step, call: BoundCall) -> Result<Answered> {
         // Some answers are at hand, and a long list of them is not to keep the core from everybody else.
         tokio::task::consume_budget().await;
-        self.hold(self.shared_call(step, prepared).await?)
+        self.hold(self.shared_call(step, call).await?)
     }
 
     /// Carries a call out, or joins the one that is the same.
-    async fn shared_call(&self, step: &Step, prepared: Prepared) -> Result<Answered> {
+    async fn shared_call(&self, step: &Step, call: BoundCall) -> Result<Answered> {
         self.account.borrow_mut().calls += 1;
         let save = self.compose().save;
-        let is_shared = self.may_share && (save.dedupe || save.coalesce) && prepared.is_shareable();
+        let is_shared = self.may_share && (save.dedupe || save.coalesce) && call.is_safe();
         if !is_shared {
-            return self.run.calls.call(step, prepared).await;
+            return self.run.calls.call(step, call).await;
         }
         let mut key = Vec::with_capacity(128);
         // What wraps the call is a part of it.
         let wrapping = step.wrapping.as_ref().map_or(0, |wrapping| u64::from(wrapping.number) + 1);
         key.extend_from_slice(&wrapping.to_be_bytes());
-        prepared.key(&mut key);
+        call.write_identity(&mut key);
         let made = match self.own.borrow().get(&key[..]) {
             Some(Own::Ended(outcome)) => {
                 self.account.borrow_mut().deduped += 1;
@@ -224,7 +223,7 @@ impl<'a, C: Calls> Running<'a, C> {
             self.account.borrow_mut().deduped += 1;
             return flight.await;
         }
-        let begin = || self.run.calls.call(step, prepared);
+        let begin = || self.run.calls.call(step, call);
         let (flight, is_joined) =
             if save.coalesce { self.run.flights.join(&key, begin) } else { (begin().shared(), false) };
         self.account.borrow_mut().coalesced += u64::from(is_joined);

@@ -8,10 +8,11 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use message::{Error, Kind, Misfit, Result};
 use plan::{Graph, Otherwise, Over, Step, StepCall, Task};
+use source::BoundCall;
 use tokio::time::Instant;
 
 use crate::graph;
-use crate::prepare::{Prepared, is_of_request, missing, prepare, unable};
+use crate::prepare::{is_of_request, missing, prepare, unable};
 use crate::run::{Answered, Calls, Running};
 use crate::timing::Outcome;
 
@@ -45,7 +46,7 @@ enum Work<'r> {
 /// A call with its arguments bound.
 struct Asking<'r> {
     call: &'r StepCall,
-    prepared: Prepared,
+    bound: BoundCall,
     /// Of each argument of a statement whether the request gave it.
     sent: Box<[bool]>,
 }
@@ -58,7 +59,7 @@ impl<'r> Asking<'r> {
             StepCall::Sql(call) => call.arguments.iter().map(of_request).collect(),
             _ => Box::default(),
         };
-        Ok(Asking { call, prepared: prepare(call, context)?, sent })
+        Ok(Asking { call, bound: prepare(call, context)?, sent })
     }
 }
 
@@ -127,15 +128,12 @@ async fn carry_out<'r, C: Calls>(
     name: &str,
 ) -> Done {
     match work {
-        Work::Call(Asking { call, prepared, sent }) => {
+        Work::Call(Asking { call, bound, sent }) => {
             let _place = match running.run.places {
-                Some(places) => {
-                    // No fault of the source: whoever asks should come back later.
-                    Some(places.take().await.map_err(|error| Failure { error, is_final: true })?)
-                }
+                Some(places) => Some(places.take().await.ok_or_else(no_place)?),
                 None => None,
             };
-            Ok(running.call(step, prepared).await.map_err(|error| at_fault(call, &sent, error))?)
+            Ok(running.call(step, bound).await.map_err(|error| at_fault(call, &sent, error))?)
         }
         Work::Compose(inner, before) => {
             // What it gives may be as large as what it reads, for each item anew.
@@ -171,6 +169,12 @@ async fn carry_out<'r, C: Calls>(
             Ok(Answered { json: Json::written(out), is_stale })
         }
     }
+}
+
+/// No fault of the source: whoever asks should come back later.
+fn no_place() -> Failure {
+    let detail = "every place of the pool is taken, and its queue is full";
+    Failure { error: Error::new(Kind::Overloaded, detail), is_final: true }
 }
 
 /// A value that does not fit is the client's fault where the client gave it, and is told by the name that it has there.

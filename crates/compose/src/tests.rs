@@ -10,14 +10,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use expression::Json;
+use guard::Places;
 use http::{HeaderMap, Method};
 use message::{Body, Error, Fields, Kind, RequestView, Response, Result, Scheme};
 use plan::{Compose, Plan, RouteEnd, Step};
+use source::{BoundCall, Question};
 use tokio::time::Instant;
 
+use crate::SingleFlight;
 use crate::run::{Account, Answered, Calls, Run};
 use crate::single_flight::Flight;
-use crate::{Places, Prepared, SingleFlight};
 
 mod stories;
 
@@ -83,8 +85,10 @@ impl Script {
 }
 
 impl Calls for Script {
-    fn call(&self, step: &Step, prepared: Prepared) -> Flight {
-        let Prepared::Http { target, .. } = prepared else { panic!("the simulation knows origins only") };
+    fn call(&self, step: &Step, call: BoundCall) -> Flight {
+        let Question::Http { target, .. } = call.question else {
+            panic!("the simulation knows origins only")
+        };
         let path = target.split('?').next().unwrap_or_default().to_owned();
         let part = self.parts.get(&path).copied().unwrap_or(Part { takes: Duration::ZERO, fails: false });
         let at = self.seen.borrow().len();
@@ -111,7 +115,7 @@ impl Calls for Script {
 struct AtOnce;
 
 impl Calls for AtOnce {
-    fn call(&self, _: &Step, _: Prepared) -> Flight {
+    fn call(&self, _: &Step, _: BoundCall) -> Flight {
         Box::pin(std::future::ready(Ok(Answered { json: Json::null(), is_stale: false })))
     }
 }
@@ -131,7 +135,7 @@ async fn serve(
     compose: &Compose,
     calls: &impl Calls,
     flights: &SingleFlight,
-    places: Option<&Arc<Places>>,
+    places: Option<&Places>,
     target: &str,
 ) -> (Result<Response>, Account) {
     let fields = HeaderMap::new();

@@ -2,19 +2,22 @@
 //! which they need each other; called by `load` and `compile`.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::default;
 use crate::disk::disk;
-use crate::fault::{Faults, Hints, Place, Reason, Report, quoted};
+use crate::known::{Known, KnownSource, SourceKind};
 use crate::listen::{limits, listen};
-use crate::meant::{AccessLog, Plan, ReadFrom};
+use crate::meant::{AccessLog, Plan, SourceId};
 use crate::policy::{Policy, policy};
-use crate::routes::{Known, routes};
-use crate::section::{Section, named};
-use crate::source::source;
-use crate::tree::{Node, Shape, Tree};
-use crate::{database, file, module, redis, redis_url, schema, tracked, value};
+use crate::routes::routes;
+use crate::routes::tracked;
+use crate::schema;
+use crate::source::sources;
+use crate::yaml::fault::{Faults, Hints, Place, Reason, Report, quoted};
+use crate::yaml::file;
+use crate::yaml::section::{Section, named};
+use crate::yaml::tree::{Node, Tree};
+use crate::yaml::value;
 
 /// Compiles a file's text. Relative paths in it start at `folder`; `name` is what messages call it.
 pub(crate) fn check(text: &str, name: &str, folder: &Path) -> Result<Plan, Faults> {
@@ -47,10 +50,6 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         limits: limits(file.get("limits"), report),
         memory: default::MEMORY,
         sources: Vec::new(),
-        redis: Vec::new(),
-        stores: Vec::new(),
-        databases: Vec::new(),
-        modules: Vec::new(),
         tier: None,
         routes: Vec::new(),
         access_log: AccessLog::default(),
@@ -82,9 +81,10 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
             known.policies.add(node.key(), policy);
         }
     }
-    known.tier = plan.tier.and_then(|index| {
+    known.tier = plan.tier.and_then(|tier| {
         // Its names are `shop:{…}`, see `cache::tier::shared`.
-        Some((ReadFrom::Redis(index), format!("{}:{{", plan.redis.get(index)?.tier.prefix)))
+        let redis = plan.sources.get(tier.place())?.redis()?;
+        Some((tier, format!("{}:{{", redis.tier.prefix)))
     });
     match file.get("routes") {
         Some(node) => plan.routes = routes(node, &known, report),
@@ -107,112 +107,40 @@ fn location(text: &str) -> Result<String, Reason> {
     ))
 }
 
-/// The sources and their indexes by name. One with a fault keeps its name, so that it is not called unknown.
-fn sources<'t>(
-    file: &Section<'t>,
-    root: Node<'t>,
-    folder: &Path,
-    plan: &mut Plan,
-    known: &mut Known<'t>,
-    report: &mut Report,
-) {
-    const EXAMPLE: &str = "sources: { api: http://127.0.0.1:3000 }";
-    let Some(node) = file.get("sources") else {
-        return report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
-    };
-    for node in named(node, EXAMPLE, report) {
-        match kind(node) {
-            SourceKind::Http => {
-                known.sources.add(node.key(), plan.sources.len());
-                plan.sources.extend(source(node, folder, report).map(Arc::new));
-            }
-            SourceKind::Redis => {
-                let from = ReadFrom::Redis(plan.redis.len());
-                known.readable.add(node.key(), from);
-                let redis = redis::redis(node, folder, report);
-                known.public.extend(redis.as_ref().filter(|redis| redis.public).map(|_| from));
-                plan.redis.extend(redis.map(Arc::new));
-            }
-            SourceKind::Sql => {
-                known.databases.add(node.key(), plan.databases.len());
-                plan.databases.extend(database::database(node, folder, report).map(Arc::new));
-            }
-            SourceKind::Wasm => {
-                known.modules.add(node.key(), plan.modules.len());
-                plan.modules.extend(module::module(node, folder, report).map(Arc::new));
-            }
-            SourceKind::Store => {
-                let from = ReadFrom::Store(plan.stores.len());
-                known.readable.add(node.key(), from);
-                let store = redis::store(node, folder, report);
-                known.public.extend(store.as_ref().filter(|store| store.public).map(|_| from));
-                plan.stores.extend(store.map(Arc::new));
-            }
-        }
-    }
-}
-
-enum SourceKind {
-    Http,
-    Redis,
-    Store,
-    Sql,
-    Wasm,
-}
-
-/// What a source is, by the key that says where it is.
-fn kind(node: Node<'_>) -> SourceKind {
-    match node.shape() {
-        Shape::Text(text) if redis_url::is_redis(text) => SourceKind::Redis,
-        Shape::Text(text) if database::is_database(text) => SourceKind::Sql,
-        Shape::Map(entries) => {
-            let has = |key: &str| entries.iter().any(|entry| entry.key() == key);
-            let kinds = [
-                ("redis", SourceKind::Redis),
-                ("store", SourceKind::Store),
-                ("sql", SourceKind::Sql),
-                ("wasm", SourceKind::Wasm),
-            ];
-            kinds.into_iter().find(|(key, _)| has(key)).map_or(SourceKind::Http, |(_, kind)| kind)
-        }
-        _ => SourceKind::Http,
-    }
-}
-
 /// The one Redis that policies share their answers through.
 fn shared_tier(
-    before: Option<usize>,
+    before: Option<SourceId>,
     policy: &Policy<'_>,
     known: &Known<'_>,
     report: &mut Report,
-) -> Option<usize> {
+) -> Option<SourceId> {
     let Some(node) = policy.tier else { return before };
-    let Some(ReadFrom::Redis(index)) = known.readable.find(node, "Redis", report) else {
-        if value::is_word(node, |name| known.readable.knows(name)) {
-            report.at(node, "a store cannot be a tier", "write the name of a source at a Redis");
-        }
+    let named = value::word(node).and_then(|name| known.source(name));
+    if named.is_some_and(|source| source.kind == SourceKind::Store) {
+        report.at(node, "a store cannot be a tier", "write the name of a source at a Redis");
         return before;
-    };
-    if known.public.contains(&ReadFrom::Redis(*index)) {
+    }
+    let Some(redis) = known.sources.find(node, "Redis", KnownSource::is_redis, report) else { return before };
+    if redis.is_public {
         report.at(
             node,
             "this Redis is `public`, so that everybody could read what the cache keeps there",
             "name another one, or take `public` out",
         );
     }
-    if before.is_some_and(|before| before != *index) {
+    if before.is_some_and(|before| before != redis.id) {
         report.at(
             node,
             "two policies name different tiers",
             "write the same for all: there is one tier behind the memory",
         );
     }
-    before.or(Some(*index))
+    before.or(Some(redis.id))
 }
 
 /// No route is guessed: whether answers may be cached is for the file to say.
 fn missing_routes(root: Node<'_>, known: &Known<'_>, report: &mut Report) {
-    let source = known.sources.order().first().copied().unwrap_or("api");
+    let source = known.sources_that(KnownSource::is_http).first().copied().unwrap_or("api");
     let remedy = match known.policies.order().first() {
         Some(policy) => format!(
             "add `routes: [{{ match: /**, proxy: {source}, use: {policy} }}]`; without `use` nothing is cached"

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::fault::{Report, quoted};
 use crate::meant::Disk;
-use crate::section::Section;
-use crate::tree::Node;
-use crate::{schema, value};
+use crate::schema;
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::Node;
+use crate::yaml::value;
 
 /// Reads the disk tier.
 pub(crate) fn disk(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Disk> {

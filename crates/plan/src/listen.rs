@@ -1,14 +1,19 @@
 //! Listen: the sections `listen` and `limits` → [`Listen`], [`Limits`]. Called by `check`.
 
+mod network;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use crate::default;
-use crate::fault::{Reason, Report, quoted};
 use crate::meant::{Limits, Listen, Tls};
-use crate::section::Section;
-use crate::tree::Node;
-use crate::{schema, secret, unit, url, value};
+use crate::source::url;
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::Node;
+use crate::yaml::unit;
+use crate::yaml::value;
+use crate::{schema, secret};
 
 /// Where clients come in.
 pub(crate) fn listen(node: Option<Node<'_>>, folder: &Path, report: &mut Report) -> Listen {

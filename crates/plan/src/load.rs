@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use crate::check::check;
-use crate::fault::{Faults, Place, Reason, Report};
-use crate::file::LARGEST;
 use crate::meant::Plan;
+use crate::yaml::fault::{Faults, Place, Reason, Report};
+use crate::yaml::file::LARGEST;
 
 /// Reads and compiles a file. A file that is missing, unreadable, too long or not UTF-8 is a fault too.
 pub fn load(path: &Path) -> Result<Plan, Faults> {

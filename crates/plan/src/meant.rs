@@ -9,25 +9,27 @@ use std::time::Duration;
 use http::Method;
 use message::Scheme;
 
-use crate::fault::Hints;
+use crate::yaml::fault::Hints;
 
 mod caching;
 mod compose;
-mod guard;
 mod invalidate;
+mod protection;
 mod read;
 mod redis;
 mod signed;
+mod source;
 mod sql;
 mod wasm;
 
 pub use caching::*;
 pub use compose::*;
-pub use guard::*;
 pub use invalidate::*;
+pub use protection::*;
 pub use read::*;
 pub use redis::*;
 pub use signed::*;
+pub use source::*;
 pub use sql::*;
 pub use wasm::*;
 
@@ -40,18 +42,10 @@ pub struct Plan {
     pub limits: Limits,
     /// How many bytes the memory tier may hold: keys, heads and bodies counted.
     pub memory: u64,
-    /// Origins over HTTP; routes name them by index.
-    pub sources: Vec<Arc<HttpSource>>,
-    /// Redis and Valkey servers that answers are read from, or that are a tier of the cache.
-    pub redis: Vec<Arc<RedisSource>>,
-    /// Keys and values in files.
-    pub stores: Vec<Arc<StoreSource>>,
-    /// Databases.
-    pub databases: Vec<Arc<SqlSource>>,
-    /// Modules of your own.
-    pub modules: Vec<Arc<WasmSource>>,
-    /// The tier that instances share: index into [`Plan::redis`].
-    pub tier: Option<usize>,
+    /// In the order of the file. Whatever else names one does so by its [`SourceId`].
+    pub sources: Vec<Source>,
+    /// The Redis that instances share as a tier of the cache.
+    pub tier: Option<SourceId>,
     /// In the order of the file; the most specific match wins.
     pub routes: Vec<Route>,
     /// What is logged about each request.
@@ -311,8 +305,8 @@ pub struct Route {
 /// Where a route's answers come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RouteEnd {
-    /// An origin: index into [`Plan::sources`].
-    Proxy(usize),
+    /// An origin.
+    Proxy(SourceId),
     /// One read.
     Read(Arc<Read>),
     /// Many calls, joined.

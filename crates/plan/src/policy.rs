@@ -11,11 +11,11 @@ mod signed;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::fault::{Report, quoted};
 use crate::meant::{CachePolicy, Signed};
 use crate::schema;
-use crate::section::Section;
-use crate::tree::Node;
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::Node;
 
 /// What a route that uses it gets. A part with a fault is missing.
 #[derive(Debug, Default)]

@@ -1,138 +1,30 @@
-//! Routes: the list `routes` → [`Route`]s that name sources by index. Called by `check` once sources and policies are
-//! known by name.
+//! Routes: the list `routes` → [`Route`]s. Called by `check` once sources and policies are known by name.
 
-use std::cell::Cell;
+pub(crate) mod compose;
+mod escape;
+mod invalidate;
+mod pattern;
+pub(crate) mod read;
+mod statement;
+pub(crate) mod tracked;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::Method;
 
-use crate::compose::{Wrappings, compose};
-use crate::escape::escapes;
-use crate::fault::{Report, quoted};
-use crate::invalidate::invalidate;
-use crate::meant::{CachePolicy, Pattern, ReadFrom, Route, RouteEnd};
+use crate::known::{Known, KnownSource, SourceKind};
+use crate::meant::{CachePolicy, Pattern, Route, RouteEnd, SourceId};
 use crate::policy::Policy;
-use crate::read::{Keys, read};
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{schema, value};
-use expression::nearest;
-
-/// What routes may name. A source or policy with a fault of its own is here too, so that it is not called unknown.
-#[derive(Debug, Default)]
-pub(crate) struct Known<'t> {
-    /// Index into the plan's sources.
-    pub(crate) sources: Called<'t, usize>,
-    /// What `read` may name.
-    pub(crate) readable: Called<'t, ReadFrom>,
-    /// Of those, the ones whose keys requests may name.
-    pub(crate) public: Vec<ReadFrom>,
-    /// The Redis where the cache keeps answers, and what their keys begin with.
-    pub(crate) tier: Option<(ReadFrom, String)>,
-    /// Index into the plan's databases.
-    pub(crate) databases: Called<'t, usize>,
-    /// Index into the plan's modules.
-    pub(crate) modules: Called<'t, usize>,
-    /// Shared by every route that uses it.
-    pub(crate) policies: Called<'t, Policy<'t>>,
-    /// Steps of the file so far.
-    pub(crate) steps: Cell<usize>,
-    /// What wraps their calls.
-    pub(crate) wrappings: Wrappings,
-    /// Whether it has been said that there are too many.
-    pub(crate) is_too_long: Cell<bool>,
-}
-
-/// Whom a step asks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked {
-    Http(usize),
-    Read(ReadFrom),
-    Sql(usize),
-    Wasm(usize),
-}
-
-impl<'t> Known<'t> {
-    /// What a step with this word asks.
-    pub(crate) fn asked(&self, name: &str) -> Option<Asked> {
-        let http = self.sources.get(name).map(|source| Asked::Http(*source));
-        let read = self.readable.get(name).map(|from| Asked::Read(*from));
-        let sql = self.databases.get(name).map(|source| Asked::Sql(*source));
-        let wasm = self.modules.get(name).map(|source| Asked::Wasm(*source));
-        http.or(read).or(sql).or(wasm)
-    }
-
-    /// Which keys of it requests may name.
-    pub(crate) fn keys(&self, from: ReadFrom) -> Keys<'_> {
-        let tier = self.tier.as_ref().filter(|(tier, _)| *tier == from);
-        Keys { is_public: self.public.contains(&from), tier: tier.map(|(_, prefix)| prefix.as_str()) }
-    }
-
-    /// The names of all that a step may ask.
-    pub(crate) fn askable(&self) -> Vec<&'t str> {
-        let (http, read) = (self.sources.order(), self.readable.order());
-        [http, read, self.databases.order(), self.modules.order()].concat()
-    }
-}
-
-/// Names in the order of the file, for messages, and what they stand for.
-#[derive(Debug)]
-pub(crate) struct Called<'t, T> {
-    order: Vec<&'t str>,
-    meant: HashMap<&'t str, T>,
-}
-
-impl<T> Default for Called<'_, T> {
-    fn default() -> Self {
-        Called { order: Vec::new(), meant: HashMap::new() }
-    }
-}
-
-impl<'t, T> Called<'t, T> {
-    /// Adds a name.
-    pub(crate) fn add(&mut self, name: &'t str, meant: T) {
-        self.order.push(name);
-        self.meant.insert(name, meant);
-    }
-
-    /// The names, first to last.
-    pub(crate) fn order(&self) -> &[&'t str] {
-        &self.order
-    }
-
-    /// Whether something is called so.
-    pub(crate) fn knows(&self, name: &str) -> bool {
-        self.meant.contains_key(name)
-    }
-
-    /// What is called so.
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.meant.get(name)
-    }
-
-    /// What the name in `node` stands for.
-    pub(crate) fn find(&self, node: Node<'_>, kind: &str, report: &mut Report) -> Option<&T> {
-        /// A message lists so many names.
-        const LISTED: usize = 10;
-        let name = value::text(node, report)?;
-        let found = self.meant.get(name);
-        if found.is_none() && !report.is_full() {
-            let remedy = match nearest(name, self.order.iter().copied()) {
-                Some(meant) => format!("write `{meant}`"),
-                None if self.order.is_empty() => format!("there is no {kind} at all: add one"),
-                None => {
-                    let names: Vec<String> =
-                        self.order.iter().take(LISTED).map(|name| quoted(name)).collect();
-                    let more = if self.order.len() > LISTED { ", …" } else { "" };
-                    format!("write one of {}{more}", names.join(", "))
-                }
-            };
-            report.at(node, format!("there is no {kind} {}", quoted(name)), remedy);
-        }
-        found
-    }
-}
+use crate::routes::compose::compose;
+use crate::routes::escape::escapes;
+use crate::routes::invalidate::invalidate;
+use crate::routes::read::read;
+use crate::schema;
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
 
 /// Reads every route.
 pub(crate) fn routes(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Vec<Route> {
@@ -228,25 +120,7 @@ fn end(
     }
     let Some(node) = section.get("read") else {
         let node = section.need("proxy", report)?;
-        if value::is_word(node, |name| known.databases.knows(name) || known.modules.knows(name)) {
-            let name = value::text(node, report)?;
-            report.at(
-                node,
-                format!("{} is asked by steps, not proxied to", quoted(name)),
-                format!("write `compose: {{ STEP: {{ {name}: … }} }}` instead of `proxy`"),
-            );
-            return None;
-        }
-        if value::is_word(node, |name| known.readable.knows(name)) {
-            let name = quoted(value::text(node, report)?);
-            report.at(
-                node,
-                format!("{name} is read from, not proxied to"),
-                format!("write `read: {{ {}: \"GET …\" }}` instead of `proxy`", name.trim_matches('`')),
-            );
-            return None;
-        }
-        return known.sources.find(node, "source", report).copied().map(RouteEnd::Proxy);
+        return proxied(node, known, report).map(RouteEnd::Proxy);
     };
     if let Some(proxy) = section.get("proxy") {
         report.at_key(proxy, "`proxy` and `read` stand in one route", "take one of them out");
@@ -258,6 +132,34 @@ fn end(
         report.at_key(node, format!("`read` answers GET, not {method}"), "write `match: GET …`");
     }
     read(node, pattern, known, report).map(|read| RouteEnd::Read(Arc::new(read)))
+}
+
+/// The origin that a route passes requests on to.
+fn proxied(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Option<SourceId> {
+    let kind = value::word(node).and_then(|name| known.source(name)).map(|source| source.kind);
+    match kind {
+        Some(SourceKind::Sql | SourceKind::Wasm) => {
+            let name = value::text(node, report)?;
+            report.at(
+                node,
+                format!("{} is asked by steps, not proxied to", quoted(name)),
+                format!("write `compose: {{ STEP: {{ {name}: … }} }}` instead of `proxy`"),
+            );
+            None
+        }
+        Some(SourceKind::Redis | SourceKind::Store) => {
+            let name = value::text(node, report)?;
+            report.at(
+                node,
+                format!("{} is read from, not proxied to", quoted(name)),
+                format!("write `read: {{ {name}: \"GET …\" }}` instead of `proxy`"),
+            );
+            None
+        }
+        Some(SourceKind::Http) | None => {
+            Some(known.sources.find(node, "source", KnownSource::is_http, report)?.id)
+        }
+    }
 }
 
 fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut Report) -> Option<Pattern> {
@@ -283,7 +185,7 @@ fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut R
 pub(crate) fn policies<'t>(node: Node<'_>, known: &Known<'t>, report: &mut Report) -> Policy<'t> {
     let mut chosen = Policy::default();
     for item in value::one_or_more(node, report) {
-        let Some(policy) = known.policies.find(item, "policy", report) else { continue };
+        let Some(policy) = known.policies.find(item, "policy", |_| true, report) else { continue };
         add(item, &mut chosen.cache, policy.cache.as_ref(), ("cache", |cache| &cache.name), report);
         add(item, &mut chosen.signed, policy.signed.as_ref(), ("sign", |signed| &signed.name), report);
     }

@@ -10,11 +10,12 @@ use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use expression::Template;
 
-use crate::fault::{Reason, Report, quoted};
 use crate::meant::Token;
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{schema, value};
+use crate::schema;
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
 
 /// Characters of a token: fewer can be guessed.
 const SHORTEST_TOKEN: usize = 16;

@@ -3,10 +3,10 @@
 
 use expression::{Expression, Fault, Named, Names, Template};
 
-use crate::compose::CONTENT;
-use crate::fault::{Reason, Report, quoted};
-use crate::tree::Node;
-use crate::value;
+use crate::routes::compose::CONTENT;
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::tree::Node;
+use crate::yaml::value;
 
 /// Text with any number of expressions. `names` are what the route calls the segments of its path; `None` where any
 /// route may use it.

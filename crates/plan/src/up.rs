@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::fault::{Faults, Hints, Place, Report};
+use crate::default;
 use crate::meant::{
     AccessLog, Balance, CachePolicy, HostField, HttpSource, Limits, Listen, Pattern, Plan, Protocol, Route,
-    RouteEnd, Segment, Target, Timeouts,
+    RouteEnd, Segment, Source, SourceId, Target, Timeouts,
 };
-use crate::{default, url};
+use crate::source::url;
+use crate::yaml::fault::{Faults, Hints, Place, Report};
 
 /// The plan that puts fleetfoot in front of the origin at `url`: listening on 127.0.0.1:8080, admin on 127.0.0.1:9090,
 /// every request to the one source `origin`, through a cache with its defaults.
@@ -28,15 +29,11 @@ fn plan(target: Target) -> Plan {
         listen: Listen { admin: Some(default::ADMIN), ..default::listen() },
         limits: Limits::default(),
         memory: default::MEMORY,
-        sources: vec![Arc::new(source("origin", vec![target]))],
-        redis: Vec::new(),
-        stores: Vec::new(),
-        databases: Vec::new(),
-        modules: Vec::new(),
+        sources: vec![Source::Http(Arc::new(source("origin", vec![target])))],
         tier: None,
         routes: vec![Route {
             pattern: Pattern { method: None, host: None, path: vec![Segment::Rest], text: "/**".to_owned() },
-            end: RouteEnd::Proxy(0),
+            end: RouteEnd::Proxy(SourceId::at(0)),
             cache: Some(Arc::new(CachePolicy::default())),
             signed: None,
             invalidate: Vec::new(),
@@ -78,8 +75,9 @@ mod tests {
         let plan = up("http://localhost:3000").unwrap();
         assert_eq!(plan.listen.http, ["127.0.0.1:8080".parse().unwrap()]);
         assert_eq!(plan.listen.admin, Some("127.0.0.1:9090".parse().unwrap()));
-        assert_eq!(plan.sources[0].name, "origin");
-        assert_eq!(plan.sources[0].targets[0].authority(), "localhost:3000");
+        let origin = plan.sources[0].http().unwrap();
+        assert_eq!(origin.name, "origin");
+        assert_eq!(origin.targets[0].authority(), "localhost:3000");
         assert_eq!(plan.routes[0].pattern, "/**".parse().unwrap());
         assert_eq!(plan.routes[0].cache.as_deref(), Some(&CachePolicy::default()));
     }

@@ -13,7 +13,7 @@
 //! the request would get round, it has no route.
 
 use http::Method;
-use plan::{Guard, Pattern};
+use plan::{Pattern, Protection};
 use rules::path::{Shape, Target};
 
 use crate::hosts::Hosts;
@@ -39,7 +39,7 @@ pub enum NoRoute {
 /// What paths with several readings are looked up in. Not there where all routes have the same protection.
 #[derive(Debug)]
 struct Readings {
-    guards: Vec<Guard>,
+    protections: Vec<Protection>,
     /// With literals decoded.
     decoded: Hosts,
     /// With literals decoded and in lower case.
@@ -50,16 +50,16 @@ struct Readings {
 
 impl<T> Router<T> {
     /// A router for the patterns. Of two that take the same requests the first stays; a checked plan has none.
-    pub fn new(routes: impl IntoIterator<Item = (Pattern, Guard, T)>) -> Self {
-        let (mut patterns, mut guards, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-        for (pattern, guard, route) in routes {
+    pub fn new(routes: impl IntoIterator<Item = (Pattern, Protection, T)>) -> Self {
+        let (mut patterns, mut protections, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for (pattern, protection, route) in routes {
             patterns.push(pattern);
-            guards.push(guard);
+            protections.push(protection);
             kept.push(route);
         }
         let plain = Hosts::of(&patterns, |literal| literal.as_bytes().into());
-        let is_one = guards.windows(2).all(|pair| pair[0] == pair[1]);
-        let readings = (!is_one).then(|| Box::new(Readings::of(&patterns, guards)));
+        let is_one = protections.windows(2).all(|pair| pair[0] == pair[1]);
+        let readings = (!is_one).then(|| Box::new(Readings::of(&patterns, protections)));
         Router { routes: kept, plain, readings }
     }
 
@@ -80,7 +80,7 @@ impl<T> Router<T> {
 }
 
 impl Readings {
-    fn of(patterns: &[Pattern], guards: Vec<Guard>) -> Self {
+    fn of(patterns: &[Pattern], protections: Vec<Protection>) -> Self {
         let mut shape = Shape::default();
         for segment in patterns.iter().flat_map(|pattern| &pattern.path) {
             if let plan::Segment::Literal(literal) = segment {
@@ -94,13 +94,13 @@ impl Readings {
         }
         let decoded = Hosts::of(patterns, |written| literal(written, Shape::default()));
         let lowered = Hosts::of(patterns, |written| literal(written, Shape::CAPITALS));
-        Readings { guards, decoded, lowered, shape }
+        Readings { protections, decoded, lowered, shape }
     }
 
     /// Whether some server takes this request of route `index` for one of a route with protection that it lacks.
     fn get_round(&self, index: usize, method: &Method, host: &str, target: &Target<'_>) -> bool {
         let shape = target.shape().with(self.shape);
-        let (guard, folds) = (self.guards[index], foldable(shape));
+        let (protection, folds) = (self.protections[index], foldable(shape));
         if folds == Shape::default() && !shape.has(Shape::ENCODED) {
             return false;
         }
@@ -109,7 +109,7 @@ impl Readings {
             let hosts = if folds.has(Shape::CAPITALS) { &self.lowered } else { &self.decoded };
             let reading = Reading::of(target.path(), folds);
             let found = hosts.find(host, method, reading, folds.has(Shape::SLASH_AT_END));
-            found.is_some_and(|other| guard.lacks(self.guards[other], writes))
+            found.is_some_and(|other| protection.lacks(self.protections[other], writes))
         })
     }
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
 
 use http::Method;
-use plan::{Guard, Pattern, Segment};
+use plan::{Pattern, Protection, Segment};
 use proptest::prelude::*;
 use route::{NoRoute, Router};
 use rules::path::Target;
@@ -11,7 +11,7 @@ use rules::path::Target;
 fn router(patterns: &[&str]) -> Router<String> {
     Router::new(patterns.iter().map(|text| {
         let pattern: Pattern = text.parse().unwrap_or_else(|reason| panic!("{text}: {reason}"));
-        (pattern, Guard::default(), (*text).to_owned())
+        (pattern, Protection::default(), (*text).to_owned())
     }))
 }
 
@@ -151,7 +151,7 @@ fn misleading_paths_are_never_matched() {
 #[test]
 fn of_equal_patterns_the_first_stays() {
     let routes = [("/{a}", 1), ("/{b}", 2)]
-        .map(|(text, route)| (text.parse::<Pattern>().unwrap(), Guard::default(), route));
+        .map(|(text, route)| (text.parse::<Pattern>().unwrap(), Protection::default(), route));
     let router = Router::new(routes);
     assert_eq!(ask(&router, &Method::GET, "h", "/x"), Some(&1));
 }
@@ -214,7 +214,7 @@ proptest! {
         requests in prop::collection::vec(("GET|HEAD|POST|PUT", "b|a\\.b|c\\.b|c\\.a\\.b|ab|c", "(/(a|b|c|)){1,4}|\\*"), 1..24),
     ) {
         let patterns: Vec<Pattern> = texts.iter().filter_map(|text| text.parse().ok()).collect();
-        let routes = patterns.iter().cloned().enumerate().map(|(index, pattern)| (pattern, Guard::default(), index));
+        let routes = patterns.iter().cloned().enumerate().map(|(index, pattern)| (pattern, Protection::default(), index));
         let router = Router::new(routes);
         for (method, host, target) in &requests {
             let method = Method::from_bytes(method.as_bytes()).unwrap();
@@ -252,7 +252,7 @@ proptest! {
     #[test]
     fn never_panics(texts in prop::collection::vec(PATTERN, 0..8), authority in "\\PC{0,20}", target in "\\PC{0,40}") {
         let patterns = texts.iter().filter_map(|text| text.parse::<Pattern>().ok());
-        let router = Router::new(patterns.map(|pattern| (pattern, Guard::default(), ())));
+        let router = Router::new(patterns.map(|pattern| (pattern, Protection::default(), ())));
         let _ = ask(&router, &Method::GET, &authority, &target);
     }
 }
@@ -290,11 +290,11 @@ fn guarded(routes: &str) -> Router<String> {
             .concat()
     );
     let plan = plan::compile(&text, "test.yaml").unwrap_or_else(|faults| panic!("{faults}"));
-    let guards = Guard::of(&plan.routes);
-    Router::new(plan.routes.iter().zip(guards).map(|(route, guard)| {
+    let protections = Protection::of(&plan.routes);
+    Router::new(plan.routes.iter().zip(protections).map(|(route, protection)| {
         let pattern = route.pattern.clone();
         let text = pattern.text.clone();
-        (pattern, guard, text)
+        (pattern, protection, text)
     }))
 }
 

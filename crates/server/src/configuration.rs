@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use message::Error;
 use plan::{Faults, Plan};
 use serde::Serialize;
+use source::Unready;
 
 /// Where the plan comes from.
 pub enum Configuration {
@@ -83,6 +84,17 @@ impl std::fmt::Display for StartError {
 }
 
 impl std::error::Error for StartError {}
+
+impl From<Unready> for StartError {
+    fn from(unready: Unready) -> Self {
+        match unready {
+            Unready::Authorities(error) => StartError::Prepare(error),
+            Unready::Store(error) => StartError::Store(error),
+            Unready::Sql(error) => StartError::Database(error),
+            Unready::Wasm(error) => StartError::Module(error),
+        }
+    }
+}
 
 /// An address that is being listened on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

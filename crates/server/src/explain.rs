@@ -27,10 +27,11 @@ pub use read::ReadAnswer;
 pub use stored::Stored;
 
 use crate::configuration::StartError;
-use crate::end::End;
-use crate::handler::{AMBIGUOUS, MISLEADING};
-use crate::identity::Identity;
-use crate::running::{Destination, Local, Running};
+use crate::walk::end::End;
+use crate::walk::find::{AMBIGUOUS, MISLEADING};
+use crate::walk::identity::Identity;
+use crate::walk::local::Local;
+use crate::walk::running::{Destination, Running};
 
 /// What is asked about.
 #[derive(Clone, Debug)]
@@ -127,8 +128,8 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     if let Some(text) = target.into_changed() {
         request.target = text.into();
     }
-    let end = &local.ends[destination.source];
-    explanation.destination(destination, end, &local.running.plan);
+    let end = &local.ends[destination.number];
+    explanation.destination(destination, end);
     if let Some(gate) = &destination.gate {
         match gate.admit(&request.view(), &sent, Clock::date()).map(Box::from) {
             Ok(target) => {
@@ -244,11 +245,11 @@ impl Explanation {
         }
     }
 
-    fn destination(&mut self, destination: &Destination, end: &End, plan: &Plan) {
+    fn destination(&mut self, destination: &Destination, end: &End) {
         self.route = Some(destination.route.to_string());
         self.source = Some(match end {
-            End::Http(_) => {
-                let source = &plan.sources[destination.source];
+            End::Http(http) => {
+                let source = http.shared().plan();
                 let targets = source.targets.iter();
                 let targets: Vec<_> = targets
                     .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))
@@ -282,5 +283,5 @@ fn request_of(question: Question) -> Request {
     let mut fields = question.fields;
     fields.entry(http::header::USER_AGENT).or_insert(HeaderValue::from_static("fleetfoot-explain"));
     let Question { method, scheme, authority, target, .. } = question;
-    crate::errand::request(method, scheme, &authority, &target, fields)
+    crate::walk::errand::request(method, scheme, &authority, &target, fields)
 }

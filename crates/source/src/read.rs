@@ -12,16 +12,14 @@ mod found;
 mod json;
 mod line;
 mod range;
-mod reading;
 mod rendered;
 
 pub use answered::{Answered, Fresh};
 pub use asked::Scratch as ReadScratch;
 pub use call::{Explained, ReadSource};
 pub use line::{ReadAsked, ReadLine, ReadValue};
-pub use reading::Reading;
 
-pub(crate) use asked::{Scratch, arguments, whole};
+pub(crate) use asked::{Scratch, whole};
 pub(crate) use found::{Found, number};
 pub(crate) use range::{By, Range};
 pub(crate) use rendered::Rendered;

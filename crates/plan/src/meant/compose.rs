@@ -9,7 +9,7 @@ use std::time::Duration;
 use expression::{Content, Expression, Output, Template};
 use http::{HeaderName, Method};
 
-use super::{CachePolicy, Read, Statement};
+use super::{CachePolicy, Read, SourceId, Statement};
 
 /// The place of the request's content among the values.
 pub const BODY: usize = 0;
@@ -158,8 +158,8 @@ pub enum StepCall {
 /// A request to an origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpCall {
-    /// Index into [`Plan::sources`](crate::Plan::sources).
-    pub source: usize,
+    /// The origin.
+    pub source: SourceId,
     /// The method.
     pub method: Method,
     /// Path and query; what expressions give is percent-encoded.
@@ -185,8 +185,8 @@ pub enum HttpForm {
 /// A statement and its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlCall {
-    /// Index into [`Plan::databases`](crate::Plan::databases).
-    pub source: usize,
+    /// The database.
+    pub source: SourceId,
     /// Taken apart at its placeholders.
     pub statement: Arc<Statement>,
     /// One for each placeholder. Bound, never spliced.
@@ -196,8 +196,8 @@ pub struct SqlCall {
 /// A function and its input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WasmCall {
-    /// Index into [`Plan::modules`](crate::Plan::modules).
-    pub source: usize,
+    /// The module.
+    pub source: SourceId,
     /// What it is called.
     pub function: String,
     /// What it gets.

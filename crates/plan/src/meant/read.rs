@@ -1,15 +1,18 @@
-//! Read: what a route that answers by itself means: one command that reads, and how its reply becomes an answer.
+//! Read: what a route that answers by itself means, or a step: one command that reads, and how its reply becomes an answer.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use expression::Argument;
+use expression::{Argument, Arguments};
 use http::{HeaderValue, StatusCode};
+
+use super::{Graph, Plan, RouteEnd, SourceId, StepCall, Task};
 
 /// An answer from one read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
-    /// Whom it asks.
-    pub from: ReadFrom,
+    /// The Redis or store that it asks.
+    pub from: SourceId,
     /// Which of the commands that only read.
     pub command: ReadCommand,
     /// What stands behind the command, in order. Bound, never spliced.
@@ -20,15 +23,105 @@ pub struct Read {
     pub content_type: Option<HeaderValue>,
     /// The status where there is nothing.
     pub missing: StatusCode,
+    /// What the keys of its answers begin with: all that shapes them besides the arguments.
+    shape: Box<[u8]>,
+    /// The fields of a request that choose the answer; `None`: it is chosen by the URL alone.
+    vary: Option<HeaderValue>,
 }
 
-/// Whom a read asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadFrom {
-    /// Index into [`Plan::redis`](crate::Plan::redis).
-    Redis(usize),
-    /// Index into [`Plan::stores`](crate::Plan::stores).
-    Store(usize),
+impl Read {
+    /// A read of this source.
+    pub fn new(
+        from: SourceId,
+        (command, arguments): (ReadCommand, Vec<Argument>),
+        form: ReadForm,
+        content_type: Option<HeaderValue>,
+        missing: StatusCode,
+    ) -> Self {
+        let vary = vary(&arguments);
+        let mut shape = vec![command as u8, form as u8];
+        shape.extend_from_slice(&missing.as_u16().to_be_bytes());
+        for part in [&content_type, &vary] {
+            write_part(part.as_ref().map_or(&b""[..], HeaderValue::as_bytes), &mut shape);
+        }
+        Read { from, command, arguments, form, content_type, missing, shape: shape.into(), vary }
+    }
+
+    /// What it asks, for people: `GET user:${path.id}`.
+    pub fn text(&self) -> String {
+        let mut text = self.command.word().to_owned();
+        for argument in &self.arguments {
+            text.push(' ');
+            text.push_str(&argument.text());
+        }
+        text
+    }
+
+    /// Which answer these arguments have: reads of one source with the same command, form and statuses share it.
+    pub fn key(&self, arguments: &Arguments, key: &mut Vec<u8>) {
+        key.clear();
+        key.extend_from_slice(&self.shape);
+        arguments.iter().for_each(|argument| write_part(argument, key));
+    }
+
+    /// The arguments that are keys.
+    pub fn keys<'a>(&self, arguments: &'a Arguments) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        arguments.iter().take(self.command.keys(arguments.len()))
+    }
+
+    /// What its answers are called.
+    pub fn content_type(&self) -> HeaderValue {
+        self.content_type.clone().unwrap_or(match self.form {
+            ReadForm::Json => HeaderValue::from_static("application/json"),
+            ReadForm::Text => HeaderValue::from_static("text/plain; charset=utf-8"),
+            ReadForm::Raw => HeaderValue::from_static("application/octet-stream"),
+        })
+    }
+
+    /// What caches must compare besides the URL (RFC 9110 §12.5.5).
+    pub fn vary(&self) -> Option<&HeaderValue> {
+        self.vary.as_ref()
+    }
+}
+
+fn vary(arguments: &[Argument]) -> Option<HeaderValue> {
+    let names: BTreeSet<String> =
+        arguments.iter().flat_map(Argument::fields).map(|name| name.as_str().to_owned()).collect();
+    let list = names.into_iter().collect::<Vec<_>>().join(", ");
+    (!list.is_empty()).then(|| HeaderValue::try_from(list).expect("names of fields are a field value"))
+}
+
+/// With its length, so that no two lists of parts are the same bytes. An argument has 64 KiB at most.
+fn write_part(part: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(part.len() as u32).to_be_bytes());
+    out.extend_from_slice(part);
+}
+
+impl Plan {
+    /// Every read of a route or of a step.
+    pub fn reads(&self) -> Vec<&Read> {
+        self.routes.iter().flat_map(|route| reads(&route.end)).collect()
+    }
+}
+
+fn reads(end: &RouteEnd) -> Vec<&Read> {
+    match end {
+        RouteEnd::Proxy(_) => Vec::new(),
+        RouteEnd::Read(read) => vec![read],
+        RouteEnd::Compose(compose) => within(&compose.graph),
+    }
+}
+
+fn within(graph: &Graph) -> Vec<&Read> {
+    graph.steps.iter().flat_map(|step| asked(&step.task)).collect()
+}
+
+fn asked(task: &Task) -> Vec<&Read> {
+    match task {
+        Task::Call(StepCall::Read(read)) => vec![read],
+        Task::Compose(graph) => within(graph),
+        Task::Call(_) | Task::Gather(_) => Vec::new(),
+    }
 }
 
 /// Commands that only read.

@@ -5,11 +5,13 @@ use std::time::Duration;
 use rules::Mode;
 
 use super::{compress, condition, field, key, negative};
-use crate::fault::{Reason, Report, quoted};
 use crate::meant::{BodyKeys, CachePolicy, Condition, Counted, StatusForm};
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{schema, template, unit, value};
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::unit;
+use crate::yaml::value;
+use crate::{schema, template};
 
 /// Reads how to cache. `name` is the policy's.
 pub(super) fn cache(name: &str, node: Node<'_>, report: &mut Report) -> Option<CachePolicy> {

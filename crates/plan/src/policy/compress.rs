@@ -2,11 +2,12 @@
 
 use rules::Encoding;
 
-use crate::fault::{Reason, Report, quoted};
 use crate::meant::Compress;
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{default, schema, value};
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{default, schema};
 
 /// Reads `true`, `false`, or the section. `None`: nothing is compressed, or a fault.
 pub(super) fn compress(node: Node<'_>, report: &mut Report) -> Option<Compress> {

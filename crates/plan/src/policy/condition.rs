@@ -1,11 +1,12 @@
 //! Condition: `bypass` and `skip_for` → [`Conditions`].
 
 use super::field;
-use crate::fault::Report;
 use crate::meant::{Condition, Conditions};
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{schema, template, value};
+use crate::yaml::fault::Report;
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{schema, template};
 
 /// Reads one condition or a list.
 pub(super) fn conditions(node: Node<'_>, report: &mut Report) -> Conditions {

@@ -3,7 +3,7 @@
 
 use http::HeaderName;
 
-use crate::fault::{Reason, quoted};
+use crate::yaml::fault::{Reason, quoted};
 
 /// Fields about the connection: they are gone before a policy looks (RFC 9110 §7.6.1).
 const OF_THE_CONNECTION: [&str; 10] = [

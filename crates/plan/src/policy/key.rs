@@ -4,11 +4,12 @@ use http::HeaderValue;
 use rules::{NamePattern, QueryNames};
 
 use super::field;
-use crate::fault::{Reason, Report, quoted};
 use crate::meant::KeyPolicy;
-use crate::section::Section;
-use crate::tree::{Node, Shape};
-use crate::{schema, template, value};
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{schema, template};
 
 /// Stars in one pattern: no name needs more.
 const MOST_STARS: usize = 4;

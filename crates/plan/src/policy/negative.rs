@@ -5,9 +5,10 @@ use std::time::Duration;
 use http::StatusCode;
 use rules::status;
 
-use crate::fault::{Reason, Report, quoted};
-use crate::tree::{Node, Shape};
-use crate::{unit, value};
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::unit;
+use crate::yaml::value;
 
 /// Reads `true`, `false`, or a mapping of statuses to durations.
 pub(super) fn negative(node: Node<'_>, report: &mut Report) -> Option<Vec<(StatusCode, Duration)>> {

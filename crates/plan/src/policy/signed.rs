@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::field;
-use crate::fault::{Report, quoted};
 use crate::meant::{Signed, SigningKey};
-use crate::section::{NAMES, Section, is_name};
-use crate::tree::{Node, Shape};
-use crate::{default, schema, secret, value};
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::section::{NAMES, Section, is_name};
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{default, schema, secret};
 
 /// Keys of one policy; each costs an HMAC where a request names none of them.
 const MOST_KEYS: usize = 100;

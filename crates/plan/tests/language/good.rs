@@ -4,10 +4,18 @@ use std::time::Duration;
 
 use http::Method;
 use message::Scheme;
-use plan::{AccessLog, Balance, HostField, Plan, Protocol, RouteEnd, Segment, compile, load, schema};
+use plan::{
+    AccessLog, Balance, HostField, HttpSource, Plan, Protocol, RouteEnd, Segment, SourceId, compile, load,
+    schema,
+};
 
 fn good(text: &str) -> Plan {
     compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+/// The origin of this number among those of a plan.
+fn origin(plan: &Plan, number: usize) -> &HttpSource {
+    plan.http_sources().nth(number).unwrap()
 }
 
 /// A file around some lines, with one source and one route.
@@ -27,7 +35,7 @@ fn the_least_file_has_every_default() {
     assert_eq!(plan.drain, Duration::from_secs(30));
     assert_eq!(plan.access_log, AccessLog::Off);
     assert!(plan.cores >= 1);
-    let source = &plan.sources[0];
+    let source = origin(&plan, 0);
     assert_eq!(source.name, "api");
     assert_eq!(source.targets[0].authority(), "127.0.0.1:3000");
     assert_eq!(source.protocol, Protocol::Auto);
@@ -113,7 +121,7 @@ routes:
     assert_eq!((plan.memory, plan.cores, plan.drain), (1 << 30, 2, Duration::ZERO));
     assert_eq!(plan.access_log, AccessLog::Json);
 
-    let api = &plan.sources[0];
+    let api = origin(&plan, 0);
     assert_eq!(api.targets[0].scheme, Scheme::Https);
     assert_eq!((api.targets[1].host.as_str(), api.targets[1].port), ("::1", 81));
     assert_eq!(api.host, HostField::Fixed("www.example.com".into()));
@@ -123,7 +131,7 @@ routes:
     assert_eq!(api.authorities.as_deref(), Some(folder.path().join("ca.pem").as_path()));
     assert_eq!(api.timeouts.body, Duration::from_secs(3));
     assert_eq!((api.connections, api.idle_connections), (7, 0));
-    let short = &plan.sources[1];
+    let short = origin(&plan, 1);
     assert_eq!(short.timeouts.head, Duration::from_secs(9));
     assert_eq!(short.health.as_ref().unwrap().interval, Duration::from_secs(5));
 
@@ -136,7 +144,7 @@ routes:
     assert_eq!((live.max_body, live.max_variants), (1 << 20, 3));
     assert_eq!(live.rules.targeted.len(), 2);
     assert_eq!(plan.routes[0].pattern.method, Some(Method::POST));
-    assert_eq!(plan.routes[0].end, RouteEnd::Proxy(1));
+    assert_eq!(plan.routes[0].end, RouteEnd::Proxy(SourceId::at(1)));
     for (route, name) in [(1, "plain"), (2, "bare")] {
         let default = plan::CachePolicy { name: name.to_owned(), ..plan::CachePolicy::default() };
         assert_eq!(plan.routes[route].cache.as_deref(), Some(&default));
@@ -202,8 +210,8 @@ fn the_defaults_of_the_reference_are_the_real_ones() {
     assert_eq!(explicit.listen, implicit.listen);
     assert_eq!(explicit.limits, implicit.limits);
     assert_eq!(explicit.sources[0], implicit.sources[0]);
-    assert_eq!(explicit.sources[1].verify, implicit.sources[0].verify);
-    assert_eq!(explicit.sources[1].health, explicit.sources[2].health);
+    assert_eq!(origin(&explicit, 1).verify, origin(&implicit, 0).verify);
+    assert_eq!(origin(&explicit, 1).health, origin(&explicit, 2).health);
     assert_eq!((explicit.memory, explicit.drain), (implicit.memory, implicit.drain));
     assert_eq!(explicit.access_log, implicit.access_log);
     let default = plan::CachePolicy { name: "p".to_owned(), ..plan::CachePolicy::default() };

@@ -4,7 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use http::StatusCode;
-use plan::{Plan, ReadCommand, ReadForm, ReadFrom, ReadMode, RedisServer, RouteEnd, Topology, compile, load};
+use plan::{
+    Plan, ReadCommand, ReadForm, ReadMode, RedisServer, RedisSource, RouteEnd, Source, SourceId, Topology,
+    compile, load,
+};
 
 use crate::bad::{bad, one};
 
@@ -12,6 +15,11 @@ const ROUTE: &str = "routes: [{ match: \"GET /t/{key}\", read: { redis: \"GET t:
 
 fn good(text: &str) -> Plan {
     compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}
+
+/// The Redis of this number among those of a plan.
+fn redis_at(plan: &Plan, number: usize) -> &RedisSource {
+    plan.sources.iter().filter_map(Source::redis).nth(number).unwrap()
 }
 
 /// The fault of a source at a Redis with these keys.
@@ -36,12 +44,12 @@ fn read_says(read: &str, expected: &str) {
 #[test]
 fn a_url_is_a_redis_with_every_default() {
     let plan = good(&format!("sources: {{ redis: redis://127.0.0.1 }}\n{ROUTE}"));
-    let redis = &plan.redis[0];
+    let redis = redis_at(&plan, 0);
     let server = RedisServer::Tcp { host: "127.0.0.1".to_owned(), port: 6379, tls: false };
     assert_eq!(redis.topology, Topology::Standalone(server));
     assert_eq!((&redis.mode, redis.timeout), (&ReadMode::Central, Duration::from_millis(100)));
     let RouteEnd::Read(read) = &plan.routes[0].end else { panic!("{:?}", plan.routes[0]) };
-    assert_eq!((read.from, read.command, read.form), (ReadFrom::Redis(0), ReadCommand::Get, ReadForm::Json));
+    assert_eq!((read.from, read.command, read.form), (SourceId::at(0), ReadCommand::Get, ReadForm::Json));
     assert_eq!(read.missing, StatusCode::NOT_FOUND);
     assert_eq!(read.arguments[0].text(), "t:${path.key}");
 }
@@ -83,7 +91,7 @@ routes:
 "#;
     fs::write(&file, text).unwrap();
     let plan = load(&file).unwrap_or_else(|faults| panic!("{faults}"));
-    let redis = &plan.redis[0];
+    let redis = redis_at(&plan, 0);
     assert!(
         matches!(&redis.topology, Topology::Sentinel { sentinels, master } if sentinels.len() == 2 && master == "mymaster")
     );
@@ -100,14 +108,14 @@ routes:
     );
     assert_eq!((redis.tier.prefix.as_str(), redis.tier.largest), ("shop:", 2 << 20));
     assert_eq!((redis.tier.lock, redis.tier.unheard), (Duration::from_secs(5), Duration::from_secs(10)));
-    assert!(matches!(&plan.redis[1].topology, Topology::Cluster(servers) if servers.len() == 2));
+    assert!(matches!(&redis_at(&plan, 1).topology, Topology::Cluster(servers) if servers.len() == 2));
     assert!(
-        matches!(&plan.redis[2].mode, ReadMode::Replica { max_lag, .. } if *max_lag == Duration::from_millis(200))
+        matches!(&redis_at(&plan, 2).mode, ReadMode::Replica { max_lag, .. } if *max_lag == Duration::from_millis(200))
     );
-    assert_eq!(plan.tier, Some(0));
+    assert_eq!(plan.shared_tier().unwrap().name, "sentinels");
     assert!(plan.routes[0].cache.as_ref().unwrap().shared);
     let RouteEnd::Read(check) = &plan.routes[0].end else { panic!() };
-    assert_eq!((check.from, check.missing), (ReadFrom::Store(0), StatusCode::UNAUTHORIZED));
+    assert_eq!((plan.source(check.from).name(), check.missing), ("tokens", StatusCode::UNAUTHORIZED));
     let RouteEnd::Read(many) = &plan.routes[1].end else { panic!() };
     assert_eq!((many.form, many.missing), (ReadForm::Text, StatusCode::NO_CONTENT));
     assert_eq!(many.content_type.as_ref().unwrap(), "text/csv");

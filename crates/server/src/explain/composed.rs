@@ -7,7 +7,7 @@ use message::{Request, Response, Result};
 use plan::Run;
 use serde::Serialize;
 
-use crate::composed::Composed;
+use crate::walk::composed::Composed;
 
 /// The steps of a route.
 #[derive(Clone, Debug, Serialize)]

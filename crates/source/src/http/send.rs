@@ -31,6 +31,11 @@ impl HttpSource {
         HttpSource(Rc::new(Core { shared, origins, chooser }))
     }
 
+    /// What it shares with those of other cores.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
     /// Sends the request and gives the final answer, its body still arriving. Informational answers go to
     /// `request.interim` meanwhile. Dropping the future, or the body later, ends the exchange.
     ///

@@ -3,11 +3,10 @@
 
 use expression::{Arguments, Context};
 use message::{Error, Kind, RequestView, Result};
-use plan::ReadCommand;
+use plan::{Read, ReadCommand};
 use rules::path::misleads_decoded;
 
 use super::range::Range;
-use super::reading::Reading;
 
 /// Arguments of one command.
 const MOST_ARGUMENTS: usize = 1000;
@@ -21,14 +20,20 @@ pub struct Scratch {
     pub(crate) key: Vec<u8>,
 }
 
-/// Writes the arguments that a request has for a command. Fails with what is wrong with the request.
-pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut Arguments) -> Result<()> {
+/// Writes the arguments that a request has for a command. `names`: what its route calls the segments of its path. Fails with
+/// what is wrong with the request.
+pub(super) fn arguments(
+    read: &Read,
+    names: &[Option<Box<str>>],
+    request: &RequestView<'_>,
+    out: &mut Arguments,
+) -> Result<()> {
     out.clear();
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         return Err(Error::new(Kind::ReadOnly, "this is only to be read: use GET or HEAD"));
     }
-    let context = Context { request, names: &reading.names, values: &[] };
-    for argument in &reading.plan.arguments {
+    let context = Context { request, names, values: &[] };
+    for argument in &read.arguments {
         if !argument.write(&context, out) {
             return Err(malformed(argument.unwritten(&context).detail));
         }
@@ -39,10 +44,10 @@ pub(crate) fn arguments(reading: &Reading, request: &RequestView<'_>, out: &mut 
             return Err(malformed(format!("more than {} KiB of values are asked for", MOST_BYTES / 1024)));
         }
     }
-    if reading.keys(out).any(misleads_decoded) {
+    if read.keys(out).any(misleads_decoded) {
         return Err(malformed("a key has a control character, or leads out of its place by `..`".to_owned()));
     }
-    check(reading.plan.command, out)
+    check(read.command, out)
 }
 
 /// What Redis would refuse because of its form, so that it is the request's fault and not that of Redis.
@@ -78,28 +83,19 @@ pub(crate) fn malformed(detail: String) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use expression::Argument;
     use http::{HeaderMap, Method, StatusCode};
     use message::{Fields, Scheme};
-    use plan::{Read, ReadForm, ReadFrom};
+    use plan::{ReadForm, SourceId};
 
     use super::*;
 
     fn asked(command: ReadCommand, words: &[&str], method: &Method, target: &str) -> Result<Vec<Vec<u8>>> {
         let arguments_of = |word: &&str| Argument::parse(word, Some(&["id"])).unwrap();
-        let reading = Reading::new(
-            Arc::new(Read {
-                from: ReadFrom::Redis(0),
-                command,
-                arguments: words.iter().map(arguments_of).collect(),
-                form: ReadForm::Json,
-                content_type: None,
-                missing: StatusCode::NOT_FOUND,
-            }),
-            Box::new([None, Some("id".into())]),
-        );
+        let arguments_of = words.iter().map(arguments_of).collect();
+        let read =
+            Read::new(SourceId::at(0), (command, arguments_of), ReadForm::Json, None, StatusCode::NOT_FOUND);
+        let names = [None, Some("id".into())];
         let fields = HeaderMap::new();
         let request = RequestView {
             method,
@@ -109,7 +105,7 @@ mod tests {
             fields: Fields::Map(&fields),
         };
         let mut out = Arguments::default();
-        arguments(&reading, &request, &mut out)?;
+        arguments(&read, &names, &request, &mut out)?;
         Ok(out.iter().map(<[u8]>::to_vec).collect())
     }
 

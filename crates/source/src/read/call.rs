@@ -5,18 +5,19 @@ use std::sync::Arc;
 use http::header::{HeaderName, IF_NONE_MATCH, RANGE};
 use http::{HeaderValue, Method};
 use message::{Call, Clock, Request, RequestView, Response, Result, Timestamp};
-use plan::RedisServer;
+use plan::{Read, RedisServer};
 use rules::CacheStatus;
 
-use super::answered::{Answered, Fresh};
+use super::answered::Fresh;
 use super::asked::{Scratch, arguments};
 use super::line::ReadLine;
-use super::reading::Reading;
 
 /// See the module. Clones share everything.
 #[derive(Clone)]
 pub struct ReadSource {
-    reading: Arc<Reading>,
+    read: Arc<Read>,
+    /// What the route calls the segments of its path.
+    names: Arc<[Option<Box<str>>]>,
     from: ReadLine,
 }
 
@@ -36,22 +37,20 @@ pub struct Explained {
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 impl ReadSource {
-    /// Reads of this kind, from there.
-    pub fn new(reading: Arc<Reading>, from: ReadLine) -> Self {
-        ReadSource { reading, from }
+    /// This read, from there, on a route that calls the segments of its path so.
+    pub fn new(read: Arc<Read>, names: Arc<[Option<Box<str>>]>, from: ReadLine) -> Self {
+        ReadSource { read, names, from }
     }
 
     /// The answer to this request right now, without asking anybody. Where it is held, nothing is allocated as long as
     /// `scratch` has room. Whatever is not as simple as most requests are is left to the longer way.
     pub fn fresh(&self, request: &RequestView<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
         let condition = request.fields.first(&IF_NONE_MATCH);
-        if request.fields.has(&RANGE) {
+        if request.fields.has(&RANGE) || !self.from.holds() {
             return None;
         }
-        let mut fresh = match &self.from {
-            ReadLine::Redis(line) => line.fresh(&self.reading, request, now, scratch)?,
-            ReadLine::Store(store) => store.fresh(&self.reading, request, scratch)?,
-        };
+        arguments(&self.read, &self.names, request, &mut scratch.arguments).ok()?;
+        let mut fresh = self.from.fresh(&self.read, now, scratch)?;
         if let Some(condition) = condition {
             if !fresh.rendered.is_named_by(condition) {
                 return None;
@@ -65,16 +64,8 @@ impl ReadSource {
     pub async fn answer(&self, request: &Request) -> Result<(Response, Option<CacheStatus>)> {
         let view = request.view();
         let mut scratch = Scratch::default();
-        arguments(&self.reading, &view, &mut scratch.arguments)?;
-        let answered = match &self.from {
-            ReadLine::Redis(line) => line.answer(&self.reading, &mut scratch).await?,
-            ReadLine::Store(store) => Answered {
-                rendered: store.answer(&self.reading, &scratch.arguments)?,
-                until: None,
-                stale: None,
-                cache: None,
-            },
-        };
+        arguments(&self.read, &self.names, &view, &mut scratch.arguments)?;
+        let answered = self.from.answer(&self.read, &mut scratch).await?;
         Ok((answered.response(&view, Clock::now()), answered.cache))
     }
 
@@ -93,7 +84,7 @@ impl ReadSource {
     pub fn explain(&self, request: &RequestView<'_>) -> Explained {
         let mut scratch = Scratch::default();
         let request = &RequestView { method: &Method::GET, ..*request };
-        let asked = match arguments(&self.reading, request, &mut scratch.arguments) {
+        let asked = match arguments(&self.read, &self.names, request, &mut scratch.arguments) {
             Ok(()) => Ok(scratch
                 .arguments
                 .iter()
@@ -101,14 +92,12 @@ impl ReadSource {
                 .collect()),
             Err(error) => Err(error.detail().to_owned()),
         };
-        let (way, is_held) = match &self.from {
-            ReadLine::Redis(line) => (
-                line.shared().describe(),
-                line.fresh(&self.reading, request, Clock::now(), &mut scratch).is_some(),
-            ),
-            ReadLine::Store(store) => (store.describe(), true),
+        let way = match &self.from {
+            ReadLine::Redis(line) => line.shared().describe(),
+            ReadLine::Store(store) => store.describe(),
         };
-        Explained { command: self.reading.text(), asked, way, is_held }
+        let is_held = asked.is_ok() && self.from.fresh(&self.read, Clock::now(), &mut scratch).is_some();
+        Explained { command: self.read.text(), asked, way, is_held }
     }
 }
 

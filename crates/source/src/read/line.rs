@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use expression::Arguments;
-use message::Result;
+use message::{Result, Timestamp};
+use plan::Read;
 
-use super::answered::Answered;
+use super::answered::{Answered, Fresh};
 use super::asked::Scratch;
-use super::reading::Reading;
 use crate::redis::RedisLine;
 use crate::store::Store;
 
@@ -26,7 +26,7 @@ pub enum ReadLine {
 #[derive(Clone)]
 pub struct ReadAsked {
     /// What is read, and in which form.
-    pub reading: Arc<Reading>,
+    pub read: Arc<Read>,
     /// Its arguments, bound.
     pub arguments: Arguments,
 }
@@ -49,18 +49,41 @@ impl ReadLine {
         }
     }
 
+    /// What is at hand for the arguments in `scratch`.
+    pub(super) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+        match self {
+            ReadLine::Redis(line) => line.fresh(read, now, scratch),
+            ReadLine::Store(store) => {
+                let rendered = store.answer(read, &scratch.arguments).ok()?;
+                Some(Fresh { rendered, until: None, is_not_modified: false, cache: None })
+            }
+        }
+    }
+
+    /// Whether anything may be at hand.
+    pub(super) fn holds(&self) -> bool {
+        match self {
+            ReadLine::Redis(line) => line.holds(),
+            ReadLine::Store(_) => true,
+        }
+    }
+
+    /// Answers for the arguments in `scratch`.
+    pub(super) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<Answered> {
+        match self {
+            ReadLine::Redis(line) => line.answer(read, scratch).await,
+            ReadLine::Store(store) => {
+                let rendered = store.answer(read, &scratch.arguments)?;
+                Ok(Answered { rendered, until: None, stale: None, cache: None })
+            }
+        }
+    }
+
     /// Carries out one read.
     pub async fn value(&self, asked: ReadAsked) -> Result<ReadValue> {
         asked.check()?;
-        match self {
-            ReadLine::Redis(line) => {
-                let mut scratch = Scratch { arguments: asked.arguments, key: Vec::new() };
-                line.answer(&asked.reading, &mut scratch).await.map(ReadValue::from)
-            }
-            ReadLine::Store(store) => store.answer(&asked.reading, &asked.arguments).map(|rendered| {
-                ReadValue::from(Answered { rendered, until: None, stale: None, cache: None })
-            }),
-        }
+        let mut scratch = Scratch { arguments: asked.arguments, key: Vec::new() };
+        self.answer(&asked.read, &mut scratch).await.map(ReadValue::from)
     }
 
     /// Carries out several: one way there and back, where all of them go to one server that is asked each time.
@@ -77,7 +100,7 @@ impl ReadLine {
 
 impl ReadAsked {
     fn check(&self) -> Result<()> {
-        super::asked::check(self.reading.plan.command, &self.arguments)
+        super::asked::check(self.read.command, &self.arguments)
     }
 }
 

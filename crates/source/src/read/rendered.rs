@@ -5,12 +5,11 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use message::{Body, Response, Result, Timestamp};
-use plan::ReadCommand;
+use plan::{Read, ReadCommand};
 use twox_hash::XxHash3_128;
 
 use super::form;
 use super::found::Found;
-use super::reading::Reading;
 
 /// See the module.
 #[derive(Debug)]
@@ -29,17 +28,17 @@ pub(crate) struct Rendered {
 
 impl Rendered {
     /// As the route says. Fails where what was found has no such form.
-    pub(crate) fn new(found: Found, reading: &Reading) -> Result<Self> {
-        let content = form::write(found, reading.plan.form)?;
-        let content_type = reading.content_type();
+    pub(crate) fn new(found: Found, read: &Read) -> Result<Self> {
+        let content = form::write(found, read.form)?;
+        let content_type = read.content_type();
         let whole = match content {
-            None => response::missing(reading.missing()),
+            None => response::missing(read.missing),
             Some(content) => {
                 let tag = format!("\"{:032x}\"", XxHash3_128::oneshot(&content));
                 let mut fields = HeaderMap::with_capacity(3);
                 fields.insert(CONTENT_TYPE, content_type.clone());
                 fields.insert(ETAG, HeaderValue::try_from(tag).expect("quoted digits are a field value"));
-                if let Some(vary) = reading.vary() {
+                if let Some(vary) = read.vary() {
                     fields.insert(VARY, vary.clone());
                 }
                 Response { status: StatusCode::OK, fields, body: Body::Whole(content) }
@@ -57,7 +56,7 @@ impl Rendered {
         http1::write_status_line(&mut head, status);
         http1::write_fields(&mut head, &fields);
         let (tag, vary) = (fields.remove(ETAG), fields.remove(VARY));
-        let is_check = matches!(reading.plan.command, ReadCommand::Exists | ReadCommand::Sismember);
+        let is_check = matches!(read.command, ReadCommand::Exists | ReadCommand::Sismember);
         Ok(Rendered { status, head: head.into(), body, tag, content_type, vary, is_check })
     }
 

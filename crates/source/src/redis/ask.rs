@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use expression::Arguments;
 use message::{Clock, Error, Kind, Result, Timestamp};
-use plan::{ReadCommand, Topology};
+use plan::{Read, ReadCommand, Topology};
 use redis_link::{Link, pipe};
 use tokio::task::JoinSet;
 
 use super::command::{Carried, append, carried, pipeline, together};
 use super::kept::Kept;
-use crate::read::{ReadAsked, Reading, Rendered};
+use crate::read::{ReadAsked, Rendered};
 
 /// See the module.
 pub(super) enum Outcome {
@@ -23,21 +23,21 @@ pub(super) enum Outcome {
 }
 
 /// Asks; once more where the connection broke, of which Redis may know nothing: a read can be repeated.
-pub(super) async fn ask(link: &Link, reading: &Reading, arguments: &Arguments) -> Outcome {
+pub(super) async fn ask(link: &Link, read: &Read, arguments: &Arguments) -> Outcome {
     let mut asked_at = Clock::now();
-    let mut carried = once(link, reading, arguments, asked_at).await;
+    let mut carried = once(link, read, arguments, asked_at).await;
     if carried.as_ref().is_err_and(|error| error.kind() == Kind::BrokeOff) {
         asked_at = Clock::now();
-        carried = once(link, reading, arguments, asked_at).await;
+        carried = once(link, read, arguments, asked_at).await;
     }
     let rendered = carried.and_then(|Carried { found, until }| {
-        Ok(Kept { rendered: Arc::new(Rendered::new(found, reading)?), asked_at, until })
+        Ok(Kept { rendered: Arc::new(Rendered::new(found, read)?), asked_at, until })
     });
     match rendered {
         Ok(kept) => Outcome::Found(kept),
         Err(error) if is_of_no_use(&error) => Outcome::Unusable(match error.kind() {
             Kind::UnusableReply => error,
-            _ => Error::new(Kind::UnusableReply, format!("{} failed: {error}", reading.plan.command.word())),
+            _ => Error::new(Kind::UnusableReply, format!("{} failed: {error}", read.command.word())),
         }),
         Err(error) => Outcome::Gone(error),
     }
@@ -49,22 +49,22 @@ pub(super) async fn ask_together(link: &Link, asked: &[ReadAsked]) -> Option<Vec
     let asked_at = Clock::now();
     let mut together = pipe();
     let mut lengths = Vec::with_capacity(asked.len());
-    for ReadAsked { reading, arguments } in asked {
-        lengths.push(append(reading, arguments, &mut together));
+    for ReadAsked { read, arguments } in asked {
+        lengths.push(append(read, arguments, &mut together));
     }
     let mut replies = link.ask_all(&together).await.ok()?.into_iter();
     let one = |(asked, length): (&ReadAsked, usize)| {
         let own: Vec<_> = replies.by_ref().take(length).collect();
-        let Carried { found, until } = carried(asked.reading.plan.command, own, asked_at)?;
-        Ok(Kept { rendered: Arc::new(Rendered::new(found, &asked.reading)?), asked_at, until })
+        let Carried { found, until } = carried(asked.read.command, own, asked_at)?;
+        Ok(Kept { rendered: Arc::new(Rendered::new(found, &asked.read)?), asked_at, until })
     };
     Some(asked.iter().zip(lengths).map(one).collect())
 }
 
-async fn once(link: &Link, reading: &Reading, arguments: &Arguments, asked_at: Timestamp) -> Result<Carried> {
-    match (reading.plan.command, &link.shared().plan().topology) {
+async fn once(link: &Link, read: &Read, arguments: &Arguments, asked_at: Timestamp) -> Result<Carried> {
+    match (read.command, &link.shared().plan().topology) {
         (ReadCommand::Mget, Topology::Cluster(_)) => each(link, arguments, asked_at).await,
-        (command, _) => carried(command, link.ask_all(&pipeline(reading, arguments)).await?, asked_at),
+        (command, _) => carried(command, link.ask_all(&pipeline(read, arguments)).await?, asked_at),
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use expression::Arguments;
 use message::{Error, Kind, Result, Timestamp};
-use plan::ReadCommand;
+use plan::{Read, ReadCommand};
 use redis_link::{Pipeline, Value, pipe};
 
 use super::reply::{self, Left};
-use crate::read::{Found, Reading};
+use crate::read::Found;
 
 /// What a read found, and until when it is so at most.
 pub(super) struct Carried {
@@ -22,20 +22,20 @@ impl Carried {
 }
 
 /// The command, then `PTTL` of each key.
-pub(super) fn pipeline(reading: &Reading, arguments: &Arguments) -> Pipeline {
+pub(super) fn pipeline(read: &Read, arguments: &Arguments) -> Pipeline {
     let mut pipeline = pipe();
-    append(reading, arguments, &mut pipeline);
+    append(read, arguments, &mut pipeline);
     pipeline
 }
 
 /// Appends the same to others, and says how many replies it has.
-pub(super) fn append(reading: &Reading, arguments: &Arguments, pipeline: &mut Pipeline) -> usize {
+pub(super) fn append(read: &Read, arguments: &Arguments, pipeline: &mut Pipeline) -> usize {
     let mut replies = 1;
-    pipeline.cmd(reading.plan.command.word());
+    pipeline.cmd(read.command.word());
     for argument in arguments.iter() {
         pipeline.arg(argument);
     }
-    for key in reading.keys(arguments) {
+    for key in read.keys(arguments) {
         pipeline.cmd("PTTL").arg(key);
         replies += 1;
     }

@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use message::{Clock, Error, Kind, RequestView, Result, Timestamp};
-use plan::Topology;
+use message::{Clock, Error, Kind, Result, Timestamp};
+use plan::{Read, Topology};
 use redis_link::Link;
 use rules::{CacheStatus, Fwd};
 use tracked::Inserted;
@@ -21,7 +21,7 @@ use super::ask::{Outcome, ask, ask_together};
 use super::held::Held;
 use super::kept::Kept;
 use super::shared::{Mode, Redis};
-use crate::read::{Answered, Fresh, ReadAsked, Reading, Scratch, arguments};
+use crate::read::{Answered, Fresh, ReadAsked, Scratch};
 
 /// See the module. Clones share the connections.
 #[derive(Clone)]
@@ -48,31 +48,29 @@ impl RedisLine {
         &self.shared
     }
 
-    /// What is held for a request, whose arguments and key `scratch` has afterwards.
-    pub(crate) fn fresh(
-        &self,
-        reading: &Reading,
-        request: &RequestView<'_>,
-        now: Timestamp,
-        scratch: &mut Scratch,
-    ) -> Option<Fresh> {
+    /// Whether it holds what it has read.
+    pub(crate) fn holds(&self) -> bool {
+        matches!(self.shared.mode, Mode::Tracked(_))
+    }
+
+    /// What is held for the arguments in `scratch`, which has their key afterwards.
+    pub(crate) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
         let Mode::Tracked(held) = &self.shared.mode else { return None };
-        arguments(reading, request, &mut scratch.arguments).ok()?;
-        reading.key(&scratch.arguments, &mut scratch.key);
+        read.key(&scratch.arguments, &mut scratch.key);
         let kept = held.get(&scratch.key, now)?;
         let cache = Some(hit(&kept, now));
         Some(Fresh { rendered: kept.rendered, until: kept.until, is_not_modified: false, cache })
     }
 
     /// Answers. `scratch` has the arguments.
-    pub(crate) async fn answer(&self, reading: &Reading, scratch: &mut Scratch) -> Result<Answered> {
-        reading.key(&scratch.arguments, &mut scratch.key);
+    pub(crate) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<Answered> {
+        read.key(&scratch.arguments, &mut scratch.key);
         match &self.shared.mode {
-            Mode::Tracked(held) if reading.keys(&scratch.arguments).all(|key| held.covers(key)) => {
-                self.tracked(held, reading, scratch).await
+            Mode::Tracked(held) if read.keys(&scratch.arguments).all(|key| held.covers(key)) => {
+                self.tracked(held, read, scratch).await
             }
             // Redis does not tell about it, or nobody listens: nothing is held.
-            Mode::Central | Mode::Replica { .. } | Mode::Tracked(_) => self.asked(reading, scratch).await,
+            Mode::Central | Mode::Replica { .. } | Mode::Tracked(_) => self.asked(read, scratch).await,
         }
     }
 
@@ -88,7 +86,7 @@ impl RedisLine {
             let kept = kept?;
             if let Some(remembered) = &self.shared.remembered {
                 let mut key = Vec::new();
-                asked.reading.key(&asked.arguments, &mut key);
+                asked.read.key(&asked.arguments, &mut key);
                 remembered.put(&key, kept.clone());
             }
             Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
@@ -96,14 +94,14 @@ impl RedisLine {
         Some(answered.collect())
     }
 
-    async fn tracked(&self, held: &Held, reading: &Reading, scratch: &Scratch) -> Result<Answered> {
+    async fn tracked(&self, held: &Held, read: &Read, scratch: &Scratch) -> Result<Answered> {
         let now = Clock::now();
         if let Some(kept) = held.get(&scratch.key, now) {
             let cache = Some(hit(&kept, now));
             return Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache });
         }
-        let ticket = held.begin(reading.keys(&scratch.arguments));
-        match ask(&self.primary(), reading, &scratch.arguments).await {
+        let ticket = held.begin(read.keys(&scratch.arguments));
+        match ask(&self.primary(), read, &scratch.arguments).await {
             Outcome::Found(kept) => {
                 let stored = held.insert(ticket, &scratch.key, kept.clone());
                 let status = CacheStatus::forward(Fwd::UriMiss);
@@ -123,7 +121,7 @@ impl RedisLine {
         }
     }
 
-    async fn asked(&self, reading: &Reading, scratch: &Scratch) -> Result<Answered> {
+    async fn asked(&self, read: &Read, scratch: &Scratch) -> Result<Answered> {
         let in_step = match &self.shared.mode {
             Mode::Replica { standing, .. } => {
                 self.replica.as_ref().filter(|_| standing.is_in_step(Clock::now()))
@@ -131,11 +129,11 @@ impl RedisLine {
             Mode::Central | Mode::Tracked(_) => None,
         };
         let mut outcome = match in_step {
-            Some(replica) => ask(replica, reading, &scratch.arguments).await,
-            None => ask(&self.primary(), reading, &scratch.arguments).await,
+            Some(replica) => ask(replica, read, &scratch.arguments).await,
+            None => ask(&self.primary(), read, &scratch.arguments).await,
         };
         if in_step.is_some() && matches!(outcome, Outcome::Gone(_)) {
-            outcome = ask(&self.primary(), reading, &scratch.arguments).await;
+            outcome = ask(&self.primary(), read, &scratch.arguments).await;
         }
         match outcome {
             Outcome::Found(kept) => {
@@ -145,21 +143,19 @@ impl RedisLine {
                 Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
             }
             Outcome::Unusable(error) => Err(error),
-            Outcome::Gone(error) => {
-                self.without(reading, scratch).await.ok_or_else(|| self.unavailable(error))
-            }
+            Outcome::Gone(error) => self.without(read, scratch).await.ok_or_else(|| self.unavailable(error)),
         }
     }
 
     /// What stands in for a Redis that is gone: the replica as it was, or what was read last, whichever is younger.
-    async fn without(&self, reading: &Reading, scratch: &Scratch) -> Option<Answered> {
+    async fn without(&self, read: &Read, scratch: &Scratch) -> Option<Answered> {
         let now = Clock::now();
         let remembered =
             self.shared.remembered.as_ref().and_then(|remembered| remembered.get(&scratch.key, now));
         if let (Mode::Replica { standing, .. }, Some(replica)) = (&self.shared.mode, &self.replica)
             && let Some(age) = standing.stands_in(now, self.shared.plan.max_stale)
             && remembered.as_ref().is_none_or(|(_, other)| age < *other)
-            && let Outcome::Found(kept) = ask(replica, reading, &scratch.arguments).await
+            && let Outcome::Found(kept) = ask(replica, read, &scratch.arguments).await
         {
             return Some(stands_in(kept, age));
         }

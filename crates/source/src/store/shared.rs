@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use expression::Arguments;
-use message::{RequestView, Result};
-use plan::StoreSource;
+use message::Result;
+use plan::{Read, StoreSource};
 
 use super::carry_out::carry_out;
 use super::file::{State, StoreError, Values, read};
-use crate::read::{Fresh, Reading, Rendered, Scratch, arguments};
+use crate::read::Rendered;
 
 /// See the module.
 pub struct Store {
@@ -58,21 +58,9 @@ impl Store {
         format!("all {} keys of the file are in memory", self.values.load().len())
     }
 
-    /// The answer, all of which is at hand; `None` where the longer way says why there is none.
-    pub(crate) fn fresh(
-        &self,
-        reading: &Reading,
-        request: &RequestView<'_>,
-        scratch: &mut Scratch,
-    ) -> Option<Fresh> {
-        arguments(reading, request, &mut scratch.arguments).ok()?;
-        let rendered = self.answer(reading, &scratch.arguments).ok()?;
-        Some(Fresh { rendered, until: None, is_not_modified: false, cache: None })
-    }
-
     /// The answer to these arguments.
-    pub(crate) fn answer(&self, reading: &Reading, arguments: &Arguments) -> Result<Arc<Rendered>> {
-        let found = carry_out(reading.plan.command, arguments, &self.values.load())?;
-        Rendered::new(found, reading).map(Arc::new)
+    pub(crate) fn answer(&self, read: &Read, arguments: &Arguments) -> Result<Arc<Rendered>> {
+        let found = carry_out(read.command, arguments, &self.values.load())?;
+        Rendered::new(found, read).map(Arc::new)
     }
 }

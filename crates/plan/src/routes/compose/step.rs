@@ -1,0 +1,268 @@
+//! Step: one entry of `compose` → [`Step`]. Called by `graph`, for each item of `each` anew.
+
+use std::sync::Arc;
+
+use expression::{Content, nearest};
+
+use super::call;
+use super::content::content;
+use super::graph::graph;
+use super::scope::Scope;
+use crate::known::Known;
+use crate::meant::{CachePolicy, Graph, OnError, Otherwise, Over, Step, StepCall, Task, Wrapping};
+use crate::routes::policies;
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{default, schema};
+
+/// Reads a step.
+pub(super) fn step(
+    node: Node<'_>,
+    name: &str,
+    scope: &Scope<'_>,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<Step> {
+    let Shape::Map(entries) = node.shape() else {
+        Section::open(node, &schema::STEP, report);
+        return None;
+    };
+    let is_source =
+        |entry: &&Node<'_>| known.source(entry.key()).is_some() && schema::STEP.word(entry.key()).is_none();
+    let asked: Vec<Node<'_>> = entries.iter().filter(is_source).copied().collect();
+    let section = Section::open_but(node, &schema::STEP, known.sources.order(), report)?;
+    let over = section.get("for").and_then(|node| over(node, &section, scope, report));
+    let is_list = section.get("for").is_some();
+    if !is_list {
+        for node in ["width", "most"].iter().filter_map(|word| section.get(word)) {
+            report.at_key(
+                node,
+                format!("{} is for `for`", quoted(node.key())),
+                "write `for`, or take it out",
+            );
+        }
+    }
+    // The item has a place behind everything else.
+    let inside = if is_list { &scope.with_item(over.as_ref().map(|over| &over.list)) } else { scope };
+    let task = match (asked.as_slice(), section.get("compose")) {
+        ([source], None) => call::call(*source, &section, inside, known, report).map(Task::Call),
+        ([], Some(node)) => graph(node, section.get("respond"), inside, known, report)
+            .map(|graph| Task::Compose(Box::new(graph))),
+        _ => {
+            wrong_task(node, &section, &asked, known, report);
+            None
+        }
+    };
+    if let (Some(node), None) = (section.get("respond"), section.get("compose")) {
+        report.at_key(
+            node,
+            "`respond` is for a step with `compose`",
+            "take it out; what the call gives is the value",
+        );
+    }
+    let mut step = Step {
+        name: name.into(),
+        task: task?,
+        needs: Vec::new(),
+        then: Vec::new(),
+        when: section.get("when").and_then(|node| scope.condition(node, report)),
+        over,
+        timeout: None,
+        on_error: OnError::default(),
+        wrapping: None,
+    };
+    section.set("timeout", &mut step.timeout, report, |node, report| value::timeout(node, report).map(Some));
+    section.set("on_error", &mut step.on_error, report, |node, report| on_error(node, scope, report));
+    let policy = section.get("use").and_then(|node| wrapping_policy(node, &step.task, known, report));
+    step.wrapping = wrapping(policy, &step, &section, known, report);
+    Some(step)
+}
+
+/// The places of the values that a step reads from around it.
+pub(super) fn reads(step: &Step) -> Vec<usize> {
+    let mut places: Vec<usize> = step.when.iter().flat_map(expression::Expression::values).collect();
+    places.extend(step.over.iter().flat_map(|over| over.list.values()));
+    match &step.task {
+        Task::Call(call) => places.extend(call::values(call)),
+        Task::Compose(inner) => places.extend(inner_reads(inner)),
+        Task::Gather(_) => {}
+    }
+    places
+}
+
+/// What steps inside read from outside. The item of `for` is not outside of the step that has it; its place is that of
+/// no step.
+fn inner_reads(graph: &Graph) -> Vec<usize> {
+    let mut places = graph.respond.values();
+    places.extend(graph.steps.iter().flat_map(reads));
+    places.retain(|place| *place < graph.before);
+    places
+}
+
+fn over(node: Node<'_>, section: &Section<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<Over> {
+    let list = scope.output(node, report)?;
+    let kind = list.kind();
+    if !matches!(kind, expression::Kind::Any | expression::Kind::List) {
+        report.at(node, format!("`for` needs a list and gets {}", kind.name()), "write one, like `${users}`");
+    }
+    let mut over = Over { list, width: default::WIDTH, most: default::MOST };
+    section.set("width", &mut over.width, report, |node, report| {
+        Some(value::number(node, 1..=1024, report)? as usize)
+    });
+    section.set("most", &mut over.most, report, |node, report| {
+        Some(value::number(node, 1..=10_000, report)? as usize)
+    });
+    Some(over)
+}
+
+/// `fail`, `null`, `omit`, `stale`, `[stale, null]`, or any other value.
+fn on_error(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<OnError> {
+    let is_plain =
+        |node: Node<'_>, word: &str| !node.is_quoted() && value::is_word(node, |text| text == word);
+    if is_plain(node, "stale") {
+        return Some(OnError { stale: true, then: Otherwise::Fail });
+    }
+    if let Shape::List(items) = node.shape()
+        && let [first, rest @ ..] = items.as_slice()
+        && is_plain(*first, "stale")
+    {
+        let [second] = rest else {
+            report.at(node, "behind `stale` stands one thing", "write it like `[stale, null]`");
+            return None;
+        };
+        if is_plain(*second, "stale") {
+            report.at(*second, "`stale` stands here twice", "write it like `[stale, null]`");
+            return None;
+        }
+        return Some(OnError { stale: true, then: otherwise(*second, scope, report)? });
+    }
+    if let Shape::List(items) = node.shape()
+        && items.iter().any(|item| is_plain(*item, "stale"))
+    {
+        report.at(
+            node,
+            "`stale` comes first: what follows stands in where there is nothing",
+            "write it like `[stale, null]`",
+        );
+        return None;
+    }
+    Some(OnError { stale: false, then: otherwise(node, scope, report)? })
+}
+
+/// Words of `on_error`.
+const WORDS: [&str; 4] = ["fail", "null", "omit", "stale"];
+
+fn otherwise(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<Otherwise> {
+    if let Shape::Text(text) = node.shape()
+        && !node.is_quoted()
+    {
+        match text {
+            "fail" => return Some(Otherwise::Fail),
+            "omit" => return Some(Otherwise::Omit),
+            _ => {}
+        }
+        // A text between quotes is a value; a word that is none of these is a slip.
+        if !matches!(text, "true" | "false") && !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            let meant = match nearest(text, WORDS) {
+                Some(meant) => format!("`{meant}`"),
+                None => "one of `fail`, `null`, `omit`, `stale`".to_owned(),
+            };
+            let remedy = format!("write {meant}, or {} for the text itself", quoted(&format!("\"{text}\"")));
+            report.at(node, format!("{} is not known here", quoted(text)), remedy);
+            return None;
+        }
+    }
+    if let Content::Literal(json) = content(node, scope, report)? {
+        return Some(Otherwise::Value(json));
+    }
+    report.at(node, "an expression cannot stand here", "write the value itself");
+    None
+}
+
+/// The cache that is written around the call of a step.
+fn wrapping_policy(
+    node: Node<'_>,
+    task: &Task,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<Arc<CachePolicy>> {
+    let policy = policies(node, known, report);
+    if policy.signed.is_some() {
+        report.at(node, "a step cannot be signed: clients ask for routes", "use that policy on the route");
+    }
+    let writes = match task {
+        Task::Call(StepCall::Http(call)) => !call.method.is_safe(),
+        Task::Call(StepCall::Sql(call)) => !call.statement.reads,
+        _ => false,
+    };
+    if policy.cache.is_some() && (writes || matches!(task, Task::Compose(_))) {
+        let what = if writes { "a call that writes" } else { "a step with steps of its own" };
+        report.at(node, format!("{what} is not cached"), "take `use` out; put it on the calls that read");
+    }
+    policy.cache
+}
+
+/// What wraps the call of a step, as this step needs it. `policy` is what its `use` says.
+fn wrapping(
+    policy: Option<Arc<CachePolicy>>,
+    step: &Step,
+    section: &Section<'_>,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Option<Wrapping> {
+    let stands_in = step.on_error.stale;
+    if stands_in
+        && !matches!(step.task, Task::Call(_))
+        && let Some(node) = section.get("on_error")
+    {
+        report.at(node, "`stale` is for a call", "write it on the steps inside");
+    }
+    let mut policy = match policy {
+        Some(policy) => CachePolicy::clone(&policy),
+        // Keeps what was given, where nothing else is cached.
+        None if stands_in => CachePolicy {
+            name: "on_error: stale".to_owned(),
+            rules: rules::Policy { default_ttl: Some(std::time::Duration::ZERO), ..rules::Policy::default() },
+            ..CachePolicy::default()
+        },
+        None => return None,
+    };
+    if stands_in {
+        policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
+    }
+    // What is kept of a step is for the same call only: its fields may say who asks.
+    policy.key.is_step = true;
+    if let Task::Call(StepCall::Http(call)) = &step.task {
+        policy.key.headers.extend(call.fields.iter().map(|(name, _)| name.clone()));
+    }
+    Some(known.wrappings.of(policy, stands_in))
+}
+
+/// No source is named, or several are.
+fn wrong_task(
+    node: Node<'_>,
+    section: &Section<'_>,
+    asked: &[Node<'_>],
+    known: &Known<'_>,
+    report: &mut Report,
+) {
+    if let [_, second, ..] = asked {
+        return report.at_key(*second, "two sources are asked in one step", "write a step for each");
+    }
+    if let ([source], Some(_)) = (asked, section.get("compose")) {
+        return report.at_key(
+            *source,
+            "the step asks a source and has steps of its own",
+            "write a step for each",
+        );
+    }
+    if !section.has_unknown() {
+        let remedy = match known.sources.order() {
+            [] => "add a source first".to_owned(),
+            [first, ..] => format!("write the name of a source, like `{first}: …`"),
+        };
+        report.at(node, "it is not said what the step asks", remedy);
+    }
+}

@@ -1,0 +1,220 @@
+//! Masked: the lines of a file as they may be shown, with `*` for every character of a secret. In comes the text, also
+//! one that is no YAML; out go its lines, every other character where it was. Called by `fault`, whose excerpts show
+//! them.
+//!
+//! What is a secret is told by the words before it, not by the tree: a file that could not be read has none, and a
+//! misspelt `admin_tokn` is no key of it. In doubt a line is masked more than needed.
+
+use crate::schema::schema;
+use crate::yaml::fault::Place;
+use expression::nearest;
+
+/// Words with a secret behind them, or names of secrets below them.
+const HOLDERS: [(&str, Holder); 3] =
+    [("admin_token", Holder::Secret), ("keys", Holder::Named), ("signed", Holder::Named)];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// All that is below is a secret, but for the file it may be in.
+    Secret,
+    /// Keys below it are no secrets, their values are.
+    Named,
+}
+
+/// Words below a holder whose values are no secrets.
+const OPEN: [&str; 2] = ["file", "cookie"];
+
+/// The lines of a text.
+pub(crate) fn masked(text: &str) -> Vec<String> {
+    // The holder whose lines we are in, and its indentation.
+    let mut within: Option<(Holder, usize)> = None;
+    crate::yaml::file::lines(text)
+        .map(|line| {
+            let content = line.trim_start_matches([' ', '-']);
+            let indentation = line.len() - content.len();
+            if within.is_some_and(|(_, outer)| indentation <= outer && !content.is_empty()) {
+                within = None;
+            }
+            let line = passwords(line);
+            if let Some((holder, _)) = within {
+                return Masking { holder, at_key: true, shown: String::new() }.run(&line).0;
+            }
+            let (shown, found) = behind_holders(&line);
+            within = found.map(|holder| (holder, indentation));
+            shown
+        })
+        .collect()
+}
+
+/// Masks what stands behind each holder of a line; tells the last.
+fn behind_holders(line: &str) -> (String, Option<Holder>) {
+    let (mut shown, mut rest, mut last) = (String::with_capacity(line.len()), line, None);
+    while let Some((value, holder)) = next_holder(rest) {
+        let (before, behind) = rest.split_at(value);
+        shown.push_str(before);
+        let is_inline = shown.contains('{') && !behind.trim_start().starts_with('{');
+        let (masked, left) = Masking { holder, at_key: false, shown: String::new() }
+            .run_to_the_end_of_entry(behind, is_inline && holder == Holder::Secret);
+        shown.push_str(&masked);
+        rest = left;
+        last = Some(holder);
+    }
+    (shown + rest, last)
+}
+
+/// Masks what stands at a place.
+pub(crate) fn hide(lines: &mut [String], place: Place) {
+    let Some(line) = place.line.checked_sub(1).and_then(|index| lines.get_mut(index)) else { return };
+    let (start, end) = (place.column.saturating_sub(1), place.column.saturating_sub(1) + place.length);
+    *line = line
+        .chars()
+        .enumerate()
+        .map(|(at, character)| if (start..end).contains(&at) { '*' } else { character })
+        .collect();
+}
+
+/// Where the value of the first holder in a line begins.
+fn next_holder(line: &str) -> Option<(usize, Holder)> {
+    line.match_indices(':').find_map(|(colon, _)| {
+        let before = line[..colon].trim_end_matches(['"', '\'', ' ']);
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let word = &before[before.trim_end_matches(is_letter).len()..];
+        Some((colon + 1, holder(word)?))
+    })
+}
+
+fn holder(word: &str) -> Option<Holder> {
+    let of = |name: &str| HOLDERS.iter().find(|(known, _)| *known == name).map(|(_, holder)| *holder);
+    let is_other = || schema().iter().any(|section| section.word(word).is_some());
+    of(word).or_else(|| nearest(word, HOLDERS.map(|(name, _)| name)).filter(|_| !is_other()).and_then(of))
+}
+
+/// Masks the values of `{ main: abc, old: { file: x } }`, of `main: abc`, of `abc`.
+struct Masking {
+    holder: Holder,
+    /// Whether a key may come next, rather than a value.
+    at_key: bool,
+    shown: String,
+}
+
+impl Masking {
+    /// Masks all of a text.
+    fn run(self, text: &str) -> (String, &str) {
+        self.run_to_the_end_of_entry(text, false)
+    }
+
+    /// The same up to a comma or brace that ends the entry, where `ends`; then comes what is left.
+    fn run_to_the_end_of_entry(mut self, text: &str, ends: bool) -> (String, &str) {
+        let mut rest = text;
+        let mut is_open = false;
+        while let Some(first) = rest.chars().next() {
+            if ends && matches!(first, ',' | '}') {
+                break;
+            }
+            let (token, behind) = rest.split_at(token(rest, first));
+            rest = behind;
+            match first {
+                ',' | '{' => (self.at_key, is_open) = (true, false),
+                ':' => self.at_key = false,
+                _ => {}
+            }
+            let word = token.trim_matches(['"', '\'']);
+            let is_mark = matches!(first, ' ' | ',' | '{' | '}' | '[' | ']' | '#' | ':');
+            let is_key = self.at_key
+                && behind.trim_start().starts_with(':')
+                && (self.holder == Holder::Named || OPEN.contains(&word));
+            if is_key {
+                is_open = OPEN.contains(&word);
+            }
+            if is_mark || is_key || is_open || word.starts_with("${env.") {
+                self.shown.push_str(token);
+            } else {
+                self.shown.extend(token.chars().map(|c| if matches!(c, '"' | '\'') { c } else { '*' }));
+            }
+        }
+        (self.shown, rest)
+    }
+}
+
+/// How long the next piece is: a mark, a text in quotes, a variable, or a word.
+fn token(text: &str, first: char) -> usize {
+    match first {
+        '"' | '\'' => text[1..].find(first).map_or(text.len(), |end| end + 2),
+        ' ' | ',' | '{' | '}' | '[' | ']' | '#' | ':' => 1,
+        _ if text.starts_with("${env.") => text.find('}').map_or(text.len(), |end| end + 1),
+        _ => text.find([',', '}', ' ', ':']).unwrap_or(text.len()),
+    }
+}
+
+/// The passwords of URLs.
+fn passwords(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(scheme) = rest.find("://") {
+        let (before, after) = rest.split_at(scheme + 3);
+        let url = after.find([' ', '\t', ',', '"', '\'']).unwrap_or(after.len());
+        let user = after[..url].rfind('@').unwrap_or(0);
+        shown.push_str(before);
+        shown.extend(after[..user].chars().map(|_| '*'));
+        rest = &after[user..];
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn masks_passwords() {
+        let line = "[http://me:secret@a, https://b, \"http://x:y@z/@c\"] # mail@example.com";
+        assert_eq!(masked(line), ["[http://*********@a, https://b, \"http://******@c\"] # mail@example.com"]);
+    }
+
+    #[test]
+    fn masks_secrets() {
+        for (line, shown) in [
+            ("  admin_token: abcdefgh", "  admin_token: ********"),
+            ("  admin_token: \"abc, d: e\"", "  admin_token: \"*********\""),
+            ("  admin_token: \"abc", "  admin_token: \"***"),
+            ("  admin_token: ab,cd", "  admin_token: **,**"),
+            ("  admin_tokn: abc", "  admin_tokn: ***"),
+            ("  admin_token:abc", "  admin_token:***"),
+            ("  admin_token: abc: def", "  admin_token: ***: ***"),
+            ("listen: { \"admin_token\": abc, admin: 1 }", "listen: { \"admin_token\": ***, admin: 1 }"),
+            ("  admin_token: { file: ./a.token }", "  admin_token: { file: ./a.token }"),
+            ("  admin_token: ${env.TOKEN} x", "  admin_token: ${env.TOKEN} *"),
+            (
+                "p: { signed: { keys: { main: abc, \"old\": 'd-e_f==' }, cookie: x } }",
+                "p: { signed: { keys: { main: ***, \"old\": '*******' }, cookie: x } }",
+            ),
+            ("  key: { query: false }", "  key: { query: false }"),
+            ("  tls: { key: key.pem }", "  tls: { key: key.pem }"),
+        ] {
+            assert_eq!(masked(line), [shown]);
+        }
+    }
+
+    #[test]
+    fn masks_what_stands_below() {
+        let text = "keys:\n  main: abc\n\n  old: |\n    def\n    ghi: j\nnext: k";
+        assert_eq!(
+            masked(text),
+            ["keys:", "  main: ***", "", "  old: *", "    ***", "    ghi: *", "next: k"]
+        );
+        let text = "- admin_token:\n    abc: d\n    file: e\nx: y";
+        assert_eq!(masked(text), ["- admin_token:", "    ***: *", "    file: e", "x: y"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_other_character_stays(text in "(admin_token|keys|signed|é|x|:|://|@|\"|'|\\{|\\}|,| |\\n|\\$\\{env\\.){0,30}") {
+            let lines = masked(&text);
+            for (line, shown) in crate::yaml::file::lines(&text).zip(&lines) {
+                assert_eq!(line.chars().count(), shown.chars().count());
+            }
+        }
+    }
+}

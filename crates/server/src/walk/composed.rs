@@ -1,0 +1,73 @@
+//! Composed: a route with many calls, on one core. In: a request. Out: a response made of what all its steps gave, or why
+//! there is none. The steps' order is `compose`'s business; who carries them out stands in `steps`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use compose::{Run, Took, read_body};
+use message::{Call, Error, Kind, Request, Response, Result};
+use tokio::time::Instant;
+
+use crate::walk::composition::Composition;
+use crate::walk::steps::{Lines, Steps};
+
+/// See the module. Clones share everything.
+#[derive(Clone)]
+pub(crate) struct Composed {
+    pub(crate) composition: Arc<Composition>,
+    lines: Rc<Lines>,
+}
+
+impl Composed {
+    pub(crate) fn new(composition: Arc<Composition>, lines: Rc<Lines>) -> Self {
+        Composed { composition, lines }
+    }
+
+    /// Answers, and says what each step did, also where there is no answer.
+    pub(crate) async fn serve(&self, mut request: Request) -> (Result<Response>, Vec<Took>) {
+        let began = Instant::now();
+        let Composition { plan, names, places, .. } = &*self.composition;
+        let content = if plan.reads_body {
+            match self.content(&mut request).await {
+                Ok(content) => content,
+                Err(error) => return (Err(error), Vec::new()),
+            }
+        } else {
+            Bytes::new()
+        };
+        let view = request.view();
+        let steps = Steps::new(&self.lines, &request, plan.save.pipeline);
+        let flights = &self.lines.flights;
+        let run = Run {
+            compose: plan,
+            request: &view,
+            names,
+            calls: &steps,
+            flights,
+            places: places.as_ref(),
+            began,
+        };
+        let (served, account) = run.serve(content).await;
+        let outcome = served.and_then(|served| served.response(plan, &view, names, &account.took));
+        self.composition.counters.count(&account, outcome.is_ok());
+        (outcome, account.took)
+    }
+
+    async fn content(&self, request: &mut Request) -> Result<Bytes> {
+        let most = self.composition.most_content;
+        read_body(std::mem::take(&mut request.body), most).await?.ok_or_else(|| {
+            let detail = format!("the content is longer than {most} bytes, which steps may read at most");
+            Error::new(Kind::ContentTooLarge, detail)
+        })
+    }
+}
+
+/// Behind a cache: what is stored says nothing of how long it took once.
+impl Call for Composed {
+    async fn call(&self, request: Request) -> Result<Response> {
+        let mut response = self.serve(request).await.0?;
+        response.fields.remove("server-timing");
+        Ok(response)
+    }
+}

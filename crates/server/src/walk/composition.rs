@@ -1,0 +1,81 @@
+//! Composition: a route with many calls, as all cores share it: what the plan says, its places, and what is counted. Kept over
+//! a reload that changes nothing about it. Made by `running`; each core has a `composed` of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use compose::{Account, Outcome};
+use guard::Places;
+use plan::{Compose, Run as Mode};
+
+/// What a route calls the segments of its path, for expressions.
+pub(crate) type Names = Arc<[Option<Box<str>>]>;
+
+/// See the module.
+pub(crate) struct Composition {
+    /// The pattern of the route.
+    route: Box<str>,
+    pub(crate) plan: Arc<Compose>,
+    /// What the route calls the segments of its path.
+    pub(super) names: Names,
+    /// For `run: pool(…)`.
+    pub(super) places: Option<Places>,
+    /// Bytes of a request's content that steps may read.
+    pub(super) most_content: usize,
+    pub(crate) counters: Counters,
+}
+
+/// Of one route, by all cores.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) calls: AtomicU64,
+    pub(crate) deduped: AtomicU64,
+    pub(crate) coalesced: AtomicU64,
+    pub(crate) incomplete: AtomicU64,
+    pub(crate) given: AtomicU64,
+    pub(crate) left_out: AtomicU64,
+    pub(crate) stale: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+impl Counters {
+    /// Counts what one request did; `is_answered`: it got a response that was made of it.
+    pub(crate) fn count(&self, account: &Account, is_answered: bool) {
+        let add = |counter: &AtomicU64, more: u64| {
+            counter.fetch_add(more, Ordering::Relaxed);
+        };
+        add(&self.calls, account.calls);
+        add(&self.deduped, account.deduped);
+        add(&self.coalesced, account.coalesced);
+        let mut is_complete = true;
+        for took in &account.took {
+            let counter = match took.outcome {
+                Outcome::Given => &self.given,
+                Outcome::LeftOut => &self.left_out,
+                Outcome::Stale => &self.stale,
+                Outcome::Failed(_) => &self.failed,
+            };
+            add(counter, 1);
+            is_complete &= took.failure().is_none();
+        }
+        add(&self.incomplete, u64::from(is_answered && !is_complete));
+    }
+}
+
+impl Composition {
+    /// `body_size` is what requests may have at most.
+    pub(crate) fn new(route: &str, plan: Arc<Compose>, names: Names, body_size: u64) -> Self {
+        let places = match plan.run {
+            Mode::Pool { places, queue } => Some(Places::new(places, queue)),
+            Mode::Serial | Mode::Parallel => None,
+        };
+        let most_content = usize::try_from(body_size).unwrap_or(usize::MAX).min(compose::LARGEST);
+        Composition { route: route.into(), plan, names, places, most_content, counters: Counters::default() }
+    }
+
+    /// Whether a reload may keep it.
+    pub(crate) fn is_same(&self, other: &Composition) -> bool {
+        let of = |it: &Self| (it.route.clone(), it.most_content);
+        of(self) == of(other) && (&self.plan, &self.names) == (&other.plan, &other.names)
+    }
+}

@@ -1,0 +1,222 @@
+//! Running: one plan made ready: its router and its sources. A reload makes the next one; requests under way keep
+//! theirs.
+
+use std::sync::Arc;
+
+use cache::Look;
+use message::{Error, Kind, RequestView};
+use plan::{
+    CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StepCall, Task,
+};
+use policy::Gate;
+use route::Router;
+use source::{Redis, Source};
+
+use crate::configuration::StartError;
+use crate::walk::composition::{Composition, Names};
+
+/// A plan ready to run, shared by all cores.
+pub(crate) struct Running {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) router: Router<Destination>,
+    /// In the order of [`Plan::sources`].
+    pub(crate) sources: Vec<Source>,
+    /// Where routes lead, in the order of [`Plan::routes`].
+    pub(crate) ways: Vec<Way>,
+}
+
+/// Where a route leads, as all cores share it.
+pub(crate) enum Way {
+    /// To an origin.
+    Proxy(SourceId),
+    /// To one read.
+    Read(Arc<Read>, Names),
+    /// To many calls.
+    Compose(Arc<Composition>),
+}
+
+/// What is known of a route once a request has found it.
+pub(crate) struct Destination {
+    /// The pattern as written.
+    pub(crate) route: Arc<str>,
+    /// Which route it is: index into [`Running::ways`], and into what each core has of them.
+    pub(crate) number: usize,
+    /// The name of its source in the file.
+    pub(crate) source_name: Box<str>,
+    pub(crate) cache: Option<Arc<CachePolicy>>,
+    /// Whom it lets in; `None`: everybody.
+    pub(crate) gate: Option<Gate>,
+    /// What a successful write makes the cache forget.
+    pub(crate) invalidate: Vec<Invalidate>,
+    pub(crate) names: Names,
+}
+
+impl Destination {
+    /// A request as the cache of this route looks at it.
+    pub(crate) fn look<'a>(&'a self, request: &'a RequestView<'a>, policy: &'a CachePolicy) -> Look<'a> {
+        Look { request, policy, names: &self.names, source: &self.source_name }
+    }
+}
+
+impl Running {
+    /// Makes a plan ready. Sources that stay as they were keep their names resolved, their health and their pools, and
+    /// what they hold.
+    pub(crate) fn new(plan: Plan, before: Option<&Running>) -> Result<Arc<Running>, StartError> {
+        let sources = sources(&plan, before)?;
+        let mut ways = Vec::new();
+        let mut destinations = Vec::new();
+        let protections = plan::Protection::of(&plan.routes);
+        for ((number, route), protection) in plan.routes.iter().enumerate().zip(protections) {
+            let names = names(&route.pattern);
+            let way = way(route, &names, &plan, before);
+            let source_name = match &way {
+                Way::Proxy(source) => plan.source(*source).name().to_owned(),
+                Way::Read(read, _) => plan.source(read.from).name().to_owned(),
+                // No source is called so: names have no brackets. Each route makes something else of a path.
+                Way::Compose(_) => format!("(compose) {}", route.pattern.text),
+            };
+            let destination = Destination {
+                route: route.pattern.text.as_str().into(),
+                number,
+                source_name: source_name.into(),
+                cache: route.cache.clone(),
+                gate: route.signed.as_deref().map(Gate::new),
+                invalidate: route.invalidate.clone(),
+                names,
+            };
+            ways.push(way);
+            destinations.push((route.pattern.clone(), protection, destination));
+        }
+        check_functions(&plan, &sources)?;
+        let router = Router::new(destinations);
+        Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways }))
+    }
+
+    /// The one that is the same as this: its places and counts go on.
+    fn composition(&self, made: &Composition) -> Option<Arc<Composition>> {
+        self.ways.iter().find_map(|way| match way {
+            Way::Compose(composition) if composition.is_same(made) => Some(Arc::clone(composition)),
+            Way::Proxy(_) | Way::Read(..) | Way::Compose(_) => None,
+        })
+    }
+
+    /// Routes with many calls, by their patterns.
+    pub(crate) fn compositions(&self) -> impl Iterator<Item = (&str, &Composition)> {
+        self.plan.routes.iter().zip(&self.ways).filter_map(|(route, way)| match way {
+            Way::Compose(composition) => Some((route.pattern.text.as_str(), &**composition)),
+            Way::Proxy(_) | Way::Read(..) => None,
+        })
+    }
+
+    /// Each Redis that some route or step reads; those that are only a tier of the cache are not watched.
+    pub(crate) fn redis_read(&self) -> impl Iterator<Item = &Arc<Redis>> {
+        let is_read = |place: usize| self.plan.reads().iter().any(|read| read.from.place() == place);
+        self.sources
+            .iter()
+            .enumerate()
+            .filter_map(move |(place, source)| source.redis().filter(|_| is_read(place)))
+    }
+}
+
+/// The sources of a plan. Those that stay as they were are kept.
+fn sources(plan: &Plan, before: Option<&Running>) -> Result<Vec<Source>, StartError> {
+    let one = |wanted: &plan::Source| {
+        let kept = before.and_then(|before| {
+            let place = before.plan.sources.iter().position(|old| old == wanted)?;
+            Some(before.sources[place].clone())
+        });
+        kept.map_or_else(|| Source::new(wanted, plan.cores).map_err(StartError::from), Ok)
+    };
+    plan.sources.iter().map(one).collect()
+}
+
+fn way(route: &plan::Route, names: &Names, plan: &Plan, before: Option<&Running>) -> Way {
+    match &route.end {
+        RouteEnd::Proxy(source) => Way::Proxy(*source),
+        RouteEnd::Read(read) => Way::Read(Arc::clone(read), Arc::clone(names)),
+        RouteEnd::Compose(compose) => {
+            let (text, compose) = (&route.pattern.text, Arc::clone(compose));
+            let made = Composition::new(text, compose, Arc::clone(names), plan.limits.body_size);
+            let kept = before.and_then(|before| before.composition(&made));
+            Way::Compose(kept.unwrap_or_else(|| Arc::new(made)))
+        }
+    }
+}
+
+/// Whether each module has the functions that steps call. Only the module itself knows.
+fn check_functions(plan: &Plan, sources: &[Source]) -> Result<(), StartError> {
+    plan.routes.iter().try_for_each(|route| match &route.end {
+        RouteEnd::Compose(compose) => check_functions_of(&compose.graph, sources),
+        RouteEnd::Proxy(_) | RouteEnd::Read(_) => Ok(()),
+    })
+}
+
+fn check_functions_of(graph: &Graph, sources: &[Source]) -> Result<(), StartError> {
+    graph.steps.iter().try_for_each(|step| match &step.task {
+        Task::Compose(inner) => check_functions_of(inner, sources),
+        Task::Call(StepCall::Wasm(call)) => {
+            let Some(module) = sources[call.source.place()].wasm() else { return Ok(()) };
+            if module.has(&call.function) {
+                return Ok(());
+            }
+            let known: Vec<_> = module.functions().collect();
+            let detail = format!(
+                "step {}: {} has no function `{}`; it has {}",
+                step.name,
+                module.plan().module.display(),
+                call.function,
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+            );
+            Err(StartError::Module(Error::new(Kind::Internal, detail)))
+        }
+        Task::Call(_) | Task::Gather(_) => Ok(()),
+    })
+}
+
+fn names(pattern: &Pattern) -> Names {
+    let name = |segment: &Segment| match segment {
+        Segment::One(name) => name.as_deref().map(Box::from),
+        Segment::Literal(_) | Segment::Rest => None,
+    };
+    pattern.path.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+    use rules::path::Target;
+
+    use super::*;
+
+    const TWO_ROUTES: &str = "
+sources: { api: http://127.0.0.1:1 }
+routes:
+  - { match: GET a.example/x, run: \"pool(1, 1)\", compose: { one: { api: GET /one } } }
+  - { match: GET b.example/x, run: \"pool(1, 1)\", compose: { one: { api: GET /one } } }
+";
+
+    fn running(text: &str, before: Option<&Running>) -> Arc<Running> {
+        let plan = plan::compile(text, "test.yaml").unwrap_or_else(|faults| panic!("{faults}"));
+        Running::new(plan, before).map_err(|_| "not ready").unwrap()
+    }
+
+    #[test]
+    fn routes_that_do_the_same_keep_their_own_places_and_counts_over_a_reload() {
+        let first = running(TWO_ROUTES, None);
+        let second = running(TWO_ROUTES, Some(&first));
+        let of = |running: &Running| -> Vec<_> {
+            running.compositions().map(|(_, composition)| std::ptr::from_ref(composition).addr()).collect()
+        };
+        assert_eq!(of(&first), of(&second));
+        assert_ne!(of(&second)[0], of(&second)[1]);
+    }
+
+    #[test]
+    fn what_routes_make_of_one_path_is_told_apart_where_hosts_do_not_count() {
+        let running = running(TWO_ROUTES, None);
+        let target = Target::read("/x").unwrap();
+        let [one, other] = ["a.example", "b.example"]
+            .map(|host| &running.router.find(&Method::GET, host, &target).unwrap().source_name);
+        assert_ne!(one, other);
+    }
+}
