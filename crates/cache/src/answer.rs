@@ -17,10 +17,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{HeaderName, Method};
 use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
+use message::{CacheStatus, Fwd};
 use plan::CachePolicy;
 use redis_link::Link;
-use rules::{CacheStatus, Encoding, Exchange, Fwd, NotStored, Ranges, Reuse};
+use rules::{Encoding, Exchange, NotStored, Ranges, Reuse};
 
+use crate::below;
 use crate::entry::draft::{Drafting, strip_tags};
 use crate::entry::encode;
 use crate::entry::renewal::renew;
@@ -259,7 +261,7 @@ impl<C: Call> Caching<'_, C> {
     async fn pass(&self, mut request: Request, status: CacheStatus) -> Answer {
         restore_tags(&mut request.fields, self.policy);
         let started = Instant::now();
-        let outcome = self.call.call(request).await;
+        let outcome = below::ask(self.call, request).await;
         Answer { outcome, status, waited: Some(started.elapsed()) }
     }
 

@@ -16,6 +16,7 @@
 //! ```
 
 mod answer;
+mod below;
 mod entry;
 mod fill;
 mod key;

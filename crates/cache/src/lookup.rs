@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use http::header::HeaderName;
+use message::Fwd;
 use message::{Fields, Timestamp};
-use rules::{Fwd, RequestDirectives, Reuse};
+use rules::{RequestDirectives, Reuse};
 
 use crate::entry::Entry;
 use crate::key::KeyView;

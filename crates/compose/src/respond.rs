@@ -15,7 +15,6 @@ use crate::timing::Took;
 
 const COMPLETED: HeaderName = HeaderName::from_static("x-fleetfoot-completed");
 const FAILED: HeaderName = HeaderName::from_static("x-fleetfoot-failed");
-const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// Steps that a field names at most.
 const NAMED: usize = 64;
@@ -44,9 +43,6 @@ impl Served {
         if !compose.vary.is_empty() {
             let list = compose.vary.iter().map(HeaderName::as_str).collect::<Vec<_>>().join(", ");
             fields.insert(VARY, HeaderValue::try_from(list).expect("names of fields are a field value"));
-        }
-        if compose.server_timing {
-            fields.insert(SERVER_TIMING, server_timing(took));
         }
         match failed(took) {
             None => {
@@ -97,7 +93,7 @@ fn failures(took: &[Took]) -> String {
 }
 
 /// `user;dur=1.2, tests.0;dur=3.4`: milliseconds of each step, in the order in which they ended (Server Timing §2).
-fn server_timing(took: &[Took]) -> HeaderValue {
+pub fn server_timing(took: &[Took]) -> HeaderValue {
     let mut list = String::with_capacity(24 * took.len());
     for took in took.iter().filter(|took| !took.is_inside()).take(NAMED) {
         if !list.is_empty() {

@@ -261,11 +261,10 @@ fn settle(step: &Step, done: Done) -> Result<(Outcome, Given)> {
 
 /// With the name of the step, which the log needs.
 fn named(step: &Step, error: Error) -> Error {
-    let kind = error.kind();
-    if kind == Kind::MalformedRequest {
+    if error.kind() == Kind::MalformedRequest {
         return error;
     }
-    Error::new(kind, format!("step {}: {error}", step.name))
+    error.within(format_args!("step {}", step.name))
 }
 
 /// What a request lacks for the steps that will run for certain. The context has its content, and no step has run yet.

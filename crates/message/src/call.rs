@@ -2,10 +2,11 @@
 
 use std::future::Future;
 
-use crate::{Request, Response, Result};
+use crate::{Request, Response, Result, Trip};
 
 /// Something that can answer a request on this core. Clones are cheap and share pools and state.
 pub trait Call: Clone + 'static {
-    /// Sends the request on and gives the final answer, whose body may still be arriving.
-    fn call(&self, request: Request) -> impl Future<Output = Result<Response>>;
+    /// Sends the request on and gives the final answer, whose body may still be arriving. What happened on the way is
+    /// written into `trip`, also where there is no answer.
+    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>>;
 }

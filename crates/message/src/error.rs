@@ -224,6 +224,14 @@ impl Error {
         self
     }
 
+    /// The same, said of where it happened: `step user: no response within 1s`. Its kind, its cause and its word on trying
+    /// again stay.
+    #[must_use]
+    pub fn within(mut self, place: impl fmt::Display) -> Self {
+        self.detail = format!("{place}: {}", self.detail).into();
+        self
+    }
+
     /// The same, with the value that is at fault: whoever gave it is told by the name that it has there.
     #[must_use]
     pub fn of_misfit(mut self, misfit: Misfit) -> Self {

@@ -4,6 +4,7 @@
 //! Nothing here does I/O or decides anything; it only names things.
 
 mod body;
+mod cache_status;
 mod call;
 mod clock;
 mod error;
@@ -12,8 +13,10 @@ mod interim;
 pub mod open_files;
 mod request;
 mod response;
+mod trip;
 
 pub use body::{Body, Duplex, Tunnel};
+pub use cache_status::{CacheOutcome, CacheStatus, Fwd};
 pub use call::Call;
 pub use clock::{Clock, Reading, Skew, Timestamp};
 pub use error::{Error, Kind, Misfit, Result, Retry, Side};
@@ -21,3 +24,4 @@ pub use fields::Fields;
 pub use interim::{Interim, InterimHead};
 pub use request::{Client, Request, RequestView, Scheme};
 pub use response::Response;
+pub use trip::Trip;

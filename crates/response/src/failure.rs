@@ -53,7 +53,7 @@ pub fn failure(error: &Error) -> Response {
 /// The answer where a read finds nothing: no failure, but told like one. A 204 has no content; a 401 says how to do
 /// better, as it must (RFC 9110 §11.6.1).
 pub fn missing(status: StatusCode) -> Response {
-    let mut response = told_so(status, "missing", Side::Source, "there is nothing under this key");
+    let mut response = told_so(status, "missing", Side::Source, "there is no value for this key");
     if status == StatusCode::UNAUTHORIZED {
         response.fields.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
@@ -84,16 +84,16 @@ fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str) -> 
 /// stranger's business. They are in the log.
 fn told(error: &Error) -> &str {
     match error.kind() {
-        Kind::Resolve => "the origin's name could not be resolved",
-        Kind::Connect => "no connection to the origin could be made",
-        Kind::ConnectTimeout => "no connection to the origin could be made in time",
-        Kind::SourceTimeout => "the origin did not answer in time",
-        Kind::BrokeOff => "the origin broke the connection off",
-        Kind::MalformedResponse => "the origin's answer breaks the rules of HTTP",
+        Kind::Resolve => "the origin's hostname could not be resolved",
+        Kind::Connect => "could not connect to the origin",
+        Kind::ConnectTimeout => "connecting to the origin timed out",
+        Kind::SourceTimeout => "the origin did not respond in time",
+        Kind::BrokeOff => "the origin closed the connection before its response was complete",
+        Kind::MalformedResponse => "the origin sent an invalid HTTP response",
         Kind::NoHealthyTarget => "no server of the origin is healthy",
-        Kind::ReadUnavailable => "what is read here cannot be asked at the moment",
-        Kind::UnusableReply => "what a source of this route gave cannot be used",
-        Kind::Overloaded => "too many requests are waiting",
+        Kind::ReadUnavailable => "the data store behind this route is unavailable",
+        Kind::UnusableReply => "a source of this route returned something unusable",
+        Kind::Overloaded => "too many requests are waiting; try again later",
         _ => error.detail(),
     }
 }

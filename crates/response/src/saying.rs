@@ -1,8 +1,8 @@
 //! Saying: what an answer says of what the cache did: `Cache-Status` (RFC 9211), or one word and `Cache-ID`.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use message::CacheStatus;
 use plan::StatusForm;
-use rules::CacheStatus;
 
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 const CACHE_ID: HeaderName = HeaderName::from_static("cache-id");
@@ -39,13 +39,7 @@ impl Saying<'_> {
     /// should not know is not told by caches before us either.
     pub fn add(&self, status: &CacheStatus, fields: &mut HeaderMap) {
         match self.form {
-            StatusForm::Field => {
-                let mut text = Vec::with_capacity(64);
-                status.write(&mut text);
-                let value = HeaderValue::from_bytes(&text)
-                    .expect("tokens, digits and separators are a valid field value");
-                fields.append(CACHE_STATUS, value);
-            }
+            StatusForm::Field => drop(fields.append(CACHE_STATUS, status.to_value())),
             StatusForm::Word => {
                 fields.insert(CACHE_STATUS, HeaderValue::from_static(status.word()));
                 fields.insert(CACHE_ID, self.id.clone());
@@ -60,7 +54,7 @@ impl Saying<'_> {
 
 #[cfg(test)]
 mod tests {
-    use rules::Fwd;
+    use message::Fwd;
 
     use super::*;
 

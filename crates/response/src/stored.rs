@@ -6,8 +6,9 @@ use http::header::{
     HeaderName, TRAILER,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use message::CacheStatus;
 use message::{Body, RequestView, Response};
-use rules::{CacheStatus, Ranges, Verdict};
+use rules::{Ranges, Verdict};
 
 use crate::multipart;
 use crate::saying::Saying;

@@ -12,7 +12,6 @@
 mod age;
 pub mod alike;
 mod cache_control;
-pub mod cache_status;
 pub mod client_lifetime;
 pub mod date;
 pub mod directives;
@@ -47,7 +46,6 @@ pub mod update;
 pub mod validate;
 pub mod vary;
 
-pub use cache_status::{CacheStatus, Fwd, Outcome};
 pub use directives::{FieldList, RequestDirectives, ResponseDirectives};
 pub use encoding::Encoding;
 pub use etag::EntityTag;

@@ -1,6 +1,6 @@
 //! Outcome: the one word that metrics and logs use for what the cache made of a request.
 
-use rules::{CacheStatus, Outcome};
+use message::{CacheOutcome, CacheStatus};
 
 /// The one word for what the cache did with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,11 +33,11 @@ impl CacheResult {
     /// The result that a `Cache-Status` amounts to.
     pub fn of(status: Option<&CacheStatus>) -> Self {
         match status.and_then(CacheStatus::outcome) {
-            Some(Outcome::Hit) => CacheResult::Hit,
-            Some(Outcome::Stale) => CacheResult::Stale,
-            Some(Outcome::Revalidated) => CacheResult::Revalidated,
-            Some(Outcome::Miss) => CacheResult::Miss,
-            Some(Outcome::Uncacheable) => CacheResult::Pass,
+            Some(CacheOutcome::Hit) => CacheResult::Hit,
+            Some(CacheOutcome::Stale) => CacheResult::Stale,
+            Some(CacheOutcome::Revalidated) => CacheResult::Revalidated,
+            Some(CacheOutcome::Miss) => CacheResult::Miss,
+            Some(CacheOutcome::Uncacheable) => CacheResult::Pass,
             None => CacheResult::None,
         }
     }
@@ -57,7 +57,7 @@ impl CacheResult {
 
 #[cfg(test)]
 mod tests {
-    use rules::Fwd;
+    use message::Fwd;
 
     use super::*;
 

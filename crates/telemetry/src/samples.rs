@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode, Version};
+use message::{CacheStatus, Fwd};
 use message::{Client, Error, Scheme, Timestamp};
-use rules::{CacheStatus, Fwd};
 
 use crate::Exchange;
 

@@ -12,7 +12,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use rules::CacheStatus;
+use message::CacheStatus;
 
 use crate::Exchange;
 use crate::date::Date;

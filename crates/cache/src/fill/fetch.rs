@@ -9,9 +9,10 @@ use std::time::Instant;
 
 use http::{HeaderMap, Method, StatusCode};
 use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
+use message::{CacheStatus, Fwd};
 use plan::CachePolicy;
 use rules::client_lifetime::{self, Audience};
-use rules::{CacheStatus, Encoding, Fwd, RequestDirectives, Reuse, Terms};
+use rules::{Encoding, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::answer::{Answer, Caching};

@@ -19,6 +19,7 @@ use redis_link::Link;
 use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
 use tokio::sync::oneshot;
 
+use crate::below;
 use crate::entry::Entry;
 use crate::entry::draft::{Drafting, client_input};
 use crate::entry::renewal::{Renewal, renew};
@@ -186,7 +187,7 @@ impl<C: Call> Filler<C> {
 
     async fn send(&self, request: Request) -> Result<Answered, Error> {
         let requested_at = Clock::now();
-        let mut response = self.call.call(request).await?;
+        let mut response = below::ask(&self.call, request).await?;
         let (received_at, skew) = (Clock::now(), Clock::skew());
         // RFC 9110 §6.6.1: whoever receives an answer without Date and keeps it adds the moment of receipt.
         rules::date::append_missing(&mut response.fields, skew.date_of(received_at));

@@ -14,6 +14,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MOD
 use http_body::{Body as _, Frame};
 use message::{Body, Call, Error, Kind, Request, Response, Result};
 
+use crate::below;
 use crate::fill::ArrivingHead;
 use crate::fill::beginning::Beginning;
 
@@ -27,7 +28,7 @@ impl Again {
     pub(crate) fn new<C: Call>(call: &C, request: &Request) -> Self {
         let (call, mut request) = (call.clone(), request.again());
         rules::validate::remove_conditions(&mut request.fields);
-        Again(Box::new(move || Box::pin(async move { call.call(request).await })))
+        Again(Box::new(move || Box::pin(async move { below::ask(&call, request).await })))
     }
 }
 

@@ -3,9 +3,9 @@
 //! may take another one than the reads.
 
 use http::{HeaderMap, Method};
+use message::CacheStatus;
 use message::{Fields, Request, RequestView, Response, Scheme, Timestamp};
 use plan::CachePolicy;
-use rules::CacheStatus;
 
 use crate::purge::{Purge, Scope};
 use crate::store::Store;

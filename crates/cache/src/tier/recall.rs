@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use message::Call;
 use message::Clock;
-use rules::{CacheStatus, Fwd, Reuse};
+use message::{CacheStatus, Fwd};
+use rules::Reuse;
 
 use crate::answer::{Answer, Caching};
 use crate::entry::Entry;

@@ -12,7 +12,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Version};
 use http_body_util::BodyExt;
 use message::{
-    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestView, Response, Result, Scheme,
+    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestView, Response, Result, Scheme, Trip,
 };
 use plan::CachePolicy;
 use tokio::runtime::{Builder, LocalOptions};
@@ -179,7 +179,7 @@ impl Origin {
 }
 
 impl Call for Origin {
-    async fn call(&self, request: Request) -> Result<Response> {
+    async fn call(&self, request: Request, _: &mut Trip) -> Result<Response> {
         self.asked.borrow_mut().push(request.head_only());
         if !request.body.is_empty() {
             let content = request.body.collect().await?.to_bytes();

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use message::{CacheStatus, Fwd};
 use message::{Fields, RequestView, Scheme, Timestamp};
 use proptest::prelude::*;
 use rules::{
-    CacheStatus, Combined, ContentRange, EntityTag, Exchange, Fwd, NotStored, Policy, Ranges,
-    RequestDirectives, ResponseDirectives, Reuse, Terms, Vary, date, invalidate, range, seconds,
-    storable_fields, update, validate, vary,
+    Combined, ContentRange, EntityTag, Exchange, NotStored, Policy, Ranges, RequestDirectives,
+    ResponseDirectives, Reuse, Terms, Vary, date, invalidate, range, seconds, storable_fields, update,
+    validate, vary,
 };
 
 const FIELDS: [&str; 26] = [

@@ -1,7 +1,7 @@
 //! Origin: what the origin says to a request when asked for it, and what a cache makes of that.
 
 use http::{HeaderMap, HeaderName};
-use message::{Call, Clock, Fields, Request, Response, Result};
+use message::{Call, Clock, Fields, Request, Response, Result, Trip};
 use plan::CachePolicy;
 use rules::{Exchange, LifetimeFrom, Terms};
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub(super) async fn ask(
     rules::validate::remove_conditions(&mut request.fields);
     let asked = request.head_only();
     let requested_at = Clock::now();
-    let Response { status, fields, .. } = source.call(request).await?;
+    let Response { status, fields, .. } = source.call(request, &mut Trip::default()).await?;
     let exchange = Exchange {
         method: &asked.method,
         request: Fields::Map(&asked.fields),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use compose::{Run, Took, read_body};
-use message::{Call, Error, Kind, Request, Response, Result};
+use message::{Call, Error, Kind, Request, Response, Result, Trip};
 use tokio::time::Instant;
 
 use crate::walk::composition::Composition;
@@ -63,11 +63,14 @@ impl Composed {
     }
 }
 
-/// Behind a cache: what is stored says nothing of how long it took once.
 impl Call for Composed {
-    async fn call(&self, request: Request) -> Result<Response> {
-        let mut response = self.serve(request).await.0?;
-        response.fields.remove("server-timing");
-        Ok(response)
+    async fn call(&self, request: Request, trip: &mut Trip) -> Result<Response> {
+        let began = Instant::now();
+        let (outcome, took) = self.serve(request).await;
+        trip.source_time = Some(began.elapsed());
+        if self.composition.plan.server_timing {
+            trip.server_timing = Some(Box::new(compose::server_timing(&took)));
+        }
+        outcome
     }
 }

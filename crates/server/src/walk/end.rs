@@ -1,6 +1,7 @@
 //! End: where a request ends on one core: an origin, a read, or many calls. Behind a cache policy or without.
 
-use message::{Call, Request, Response, Result};
+use futures_util::future::Either;
+use message::{Call, Request, Response, Result, Trip};
 use source::{HttpSource, ReadSource};
 
 use crate::walk::composed::Composed;
@@ -24,12 +25,13 @@ impl End {
 }
 
 impl Call for End {
-    async fn call(&self, request: Request) -> Result<Response> {
+    /// Not `async` itself: a future that only wraps another would hold the request once more.
+    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>> {
         match self {
-            End::Http(http) => http.send(request).await,
+            End::Http(http) => Either::Left(http.call(request, trip)),
             // Boxed, so that requests to origins do not carry its memory about.
-            End::Read(read) => Box::pin(read.call(request)).await,
-            End::Compose(composed) => Box::pin(composed.call(request)).await,
+            End::Read(read) => Either::Right(Either::Left(Box::pin(read.call(request, trip)))),
+            End::Compose(composed) => Either::Right(Either::Right(Box::pin(composed.call(request, trip)))),
         }
     }
 }

@@ -2,14 +2,13 @@
 //! content goes nowhere; what it is for is what the cache keeps of it.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use admin::{Errand, Fetched, Purpose};
 use http::header::USER_AGENT;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use http_body::Body as _;
-use message::{Body, Client, Interim, Request, Scheme};
-use rules::CacheStatus;
+use message::{Body, Client, Interim, Request, Scheme, Trip};
 
 use crate::walk::handler::Core;
 
@@ -42,13 +41,11 @@ pub(crate) async fn run(core: Rc<Core>, errand: Errand) -> Fetched {
 async fn fetch(core: &Core, errand: Errand, fetched: &mut Fetched) {
     let place = errand.place;
     let request = request(Method::GET, place.scheme, &place.authority, &place.target, errand.fields);
-    let walked = Box::pin(core.walk_ours(request, Instant::now())).await;
-    let note = |fetched: &mut Fetched, status: Option<CacheStatus>| {
-        fetched.cache = telemetry::CacheResult::of(status.as_ref()).word();
-        fetched.stored = status.is_some_and(|status| status.stored);
-    };
-    note(fetched, walked.cache);
-    let mut response = match walked.outcome {
+    let mut trip = Trip::default();
+    let outcome = Box::pin(core.walk_ours(request, &mut trip)).await;
+    fetched.cache = telemetry::CacheResult::of(trip.cache.as_ref()).word();
+    fetched.stored = trip.cache.is_some_and(|status| status.stored);
+    let mut response = match outcome {
         Ok(response) => response,
         Err(error) => {
             fetched.status = Some(response::status_of(error.kind()).as_u16());

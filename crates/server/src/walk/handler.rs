@@ -3,21 +3,19 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use cache::{Caching, Scratch, Store};
-use http::{Method, StatusCode, Version};
+use http::{HeaderName, Method, StatusCode, Version};
 use listener::Handler;
-use message::{Client, Clock, Error, Request, RequestView, Response, Result};
+use message::{CacheStatus, Call, Client, Clock, Error, Request, RequestView, Response, Result, Trip};
 use plan::StatusForm;
 use redis_link::Link;
-use rules::CacheStatus;
 use rules::path::Target;
 use source::ReadScratch;
 use telemetry::{Exchange, Recorder};
 
-use crate::walk::end::End;
 use crate::walk::find::find;
 use crate::walk::identity::{Identity, X_REQUEST_ID};
 use crate::walk::invalidating::Invalidating;
@@ -25,6 +23,8 @@ use crate::walk::local::Local;
 use crate::walk::observed::{self, Observed};
 use crate::walk::recent::Recent;
 use crate::walk::running::Destination;
+
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// What one core answers with.
 pub(crate) struct Core {
@@ -42,15 +42,6 @@ pub(crate) struct Core {
     pub(crate) read_scratch: RefCell<ReadScratch>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) recent: Arc<Recent>,
-}
-
-/// What walking the rooms came to.
-pub(crate) struct Walked {
-    pub(crate) outcome: Result<Response>,
-    pub(crate) cache: Option<CacheStatus>,
-    pub(crate) waited: Option<Duration>,
-    /// How its policy says what the cache did.
-    form: StatusForm,
 }
 
 impl Handler for Core {
@@ -93,28 +84,33 @@ impl Handler for Core {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
         observed::count_content(&mut request, &self.recorder);
         let local = Rc::clone(&self.local.borrow());
-        let walked = match find(&local, &mut request) {
+        let mut form = StatusForm::Off;
+        let outcome = match find(&local, &mut request) {
             Ok((destination, sent)) => {
+                form = destination.status_form();
                 observed.route = Some(Arc::clone(&destination.route));
                 if destination.cache.is_some() {
                     let id = self.identity.of_request(request.view().fields);
                     observed.remember(&request, id, self.number, &self.recent);
                 }
                 match admit(destination, &mut request, sent.as_deref()) {
-                    Ok(()) => self.walk(request, observed.started(), destination, &local).await,
-                    Err(error) => Walked::failed(error),
+                    Ok(()) => self.walk(request, destination, &local, &mut observed.trip).await,
+                    Err(error) => Err(error),
                 }
             }
-            Err(error) => Walked::failed(error),
+            Err(error) => Err(error),
         };
         // Also where the longer way was taken, over HTTP/2 for one: hits would push out what is worth asking about.
-        if walked.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0)) {
+        if observed.trip.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0)) {
             observed.forget();
         }
-        observed.cache = walked.cache;
-        observed.source_time = walked.waited;
-        let mut response = match walked.outcome {
-            Ok(response) => response,
+        let mut response = match outcome {
+            Ok(mut response) => {
+                if let Some(timing) = observed.trip.server_timing.take() {
+                    response.fields.insert(SERVER_TIMING, *timing);
+                }
+                response
+            }
             Err(error) => {
                 let response = response::failure(&error);
                 observed.error = Some(error);
@@ -122,8 +118,8 @@ impl Handler for Core {
             }
         };
         if response.status != StatusCode::SWITCHING_PROTOCOLS {
-            if let Some(status) = &walked.cache {
-                local.saying(walked.form).add(status, &mut response.fields);
+            if let Some(status) = &observed.trip.cache {
+                local.saying(form).add(status, &mut response.fields);
             }
             if let Some(id) = observed.id() {
                 response.fields.insert(X_REQUEST_ID, id.clone());
@@ -157,12 +153,6 @@ fn admit(destination: &Destination, request: &mut Request, sent: Option<&str>) -
     request.target = target;
     gate.strip_cookie(&mut request.fields);
     Ok(())
-}
-
-impl Walked {
-    fn failed(error: Error) -> Self {
-        Walked { outcome: Err(error), cache: None, waited: None, form: StatusForm::Off }
-    }
 }
 
 impl Core {
@@ -226,59 +216,39 @@ impl Core {
     }
 
     /// A request of our own: it needs no signature.
-    pub(crate) async fn walk_ours(&self, mut request: Request, started: Instant) -> Walked {
+    pub(crate) async fn walk_ours(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
         let local = Rc::clone(&self.local.borrow());
-        match find(&local, &mut request) {
-            Ok((destination, _)) => self.walk(request, started, destination, &local).await,
-            Err(error) => Walked::failed(error),
-        }
+        let (destination, _) = find(&local, &mut request)?;
+        self.walk(request, destination, &local, trip).await
     }
 
     async fn walk(
         &self,
         request: Request,
-        started: Instant,
         destination: &Destination,
         local: &Local,
-    ) -> Walked {
+        trip: &mut Trip,
+    ) -> Result<Response> {
         let running = &local.running;
         let end = &local.ends[destination.number];
         let invalidating = Invalidating::of(&request, destination, running, &self.store);
-        let walked = match (&destination.cache, end) {
-            (None, End::Http(source)) => {
-                let outcome = source.send(request).await;
-                let waited = Some(started.elapsed());
-                Walked { outcome, cache: None, waited, form: StatusForm::Off }
-            }
-            (None, End::Read(read)) => {
-                // Boxed, so that requests to origins do not carry its memory about.
-                let answered = Box::pin(read.answer(&request)).await;
-                let waited = Some(started.elapsed());
-                match answered {
-                    Ok((response, cache)) => {
-                        Walked { outcome: Ok(response), cache, waited, form: StatusForm::Field }
-                    }
-                    Err(error) => Walked { waited, ..Walked::failed(error) },
-                }
-            }
-            (None, End::Compose(composed)) => {
-                let (outcome, _) = Box::pin(composed.serve(request)).await;
-                Walked { outcome, cache: None, waited: Some(started.elapsed()), form: StatusForm::Off }
-            }
-            (Some(policy), _) => {
+        let outcome = match &destination.cache {
+            None => end.call(request, trip).await,
+            Some(policy) => {
                 let (names, name) = (&destination.names, &destination.source_name);
                 let link = self.tier.as_ref();
                 let caching = Caching { store: &self.store, policy, names, source: name, link, call: end };
                 // Boxed, so that requests that go straight through do not carry its memory about.
                 let answer = Box::pin(caching.answer(request)).await;
-                let form = policy.status_form;
-                Walked { outcome: answer.outcome, cache: Some(answer.status), waited: answer.waited, form }
+                trip.cache = Some(answer.status);
+                trip.source_time = answer.waited;
+                answer.outcome
             }
         };
-        if let (Some(invalidating), Ok(response)) = (invalidating, &walked.outcome) {
-            invalidating.after(response, walked.cache.as_ref(), running, &self.store, &self.recorder);
+        if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
+            invalidating.after(response, trip.cache.as_ref(), running, &self.store, &self.recorder);
         }
-        walked
+        outcome
     }
 }
 

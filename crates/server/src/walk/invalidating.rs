@@ -3,9 +3,9 @@
 
 use cache::{Forgetting, Purge, Scope, Store};
 use http::{HeaderMap, Method};
+use message::CacheStatus;
 use message::{Clock, Fields, Request, RequestView, Response, Scheme};
 use plan::InvalidateTarget;
-use rules::CacheStatus;
 use rules::path::{Target, normalized};
 use telemetry::Recorder;
 

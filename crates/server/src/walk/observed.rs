@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, Version};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use message::{Body, Client, Clock, Error, Kind, Request, Response, Scheme};
-use rules::CacheStatus;
+use message::{Body, Client, Clock, Error, Kind, Request, Response, Scheme, Trip};
 use telemetry::{Exchange, Recorder};
 
 use crate::walk::recent::{Recent, Record};
@@ -31,8 +30,8 @@ pub(crate) struct Observed {
     status: Option<StatusCode>,
     head_time: Option<Duration>,
     bytes: u64,
-    pub(crate) source_time: Option<Duration>,
-    pub(crate) cache: Option<CacheStatus>,
+    /// What happened on the way, as far as it is known.
+    pub(crate) trip: Trip,
     pub(crate) error: Option<Error>,
     pub(crate) route: Option<Arc<str>>,
     /// Where the request had anything to do with the cache.
@@ -65,8 +64,7 @@ impl Observed {
             status: None,
             head_time: None,
             bytes: 0,
-            source_time: None,
-            cache: None,
+            trip: Trip::default(),
             error: None,
             route: None,
             memory: None,
@@ -90,11 +88,6 @@ impl Observed {
     /// By which id it is remembered.
     pub(crate) fn id(&self) -> Option<&HeaderValue> {
         self.memory.as_ref().map(|memory| &memory.id)
-    }
-
-    /// When that was.
-    pub(crate) fn started(&self) -> Instant {
-        self.started
     }
 
     /// The response, with this watching its content go.
@@ -131,8 +124,8 @@ impl Drop for Observed {
             duration,
             // Whoever left before waited for the source, not for us.
             head_time: self.head_time.unwrap_or_default(),
-            source_time: self.source_time,
-            cache: self.cache,
+            source_time: self.trip.source_time,
+            cache: self.trip.cache,
             error: self.error.as_ref(),
             route: self.route.as_deref(),
             id: self.id().and_then(|id| id.to_str().ok()),
@@ -151,10 +144,10 @@ impl Drop for Observed {
             target: std::mem::take(&mut self.target),
             route,
             status,
-            cache: self.cache,
+            cache: self.trip.cache,
             error: self.error.take(),
             duration,
-            source_time: self.source_time,
+            source_time: self.trip.source_time,
         };
         recent.remember(core, record);
     }

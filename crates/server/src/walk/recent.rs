@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderValue, Method, StatusCode};
+use message::CacheStatus;
 use message::{Error, Scheme, Timestamp};
-use rules::CacheStatus;
 use serde::Serialize;
 
 use crate::walk::sentence;
@@ -144,7 +144,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use rules::Fwd;
+    use message::Fwd;
 
     use super::*;
 

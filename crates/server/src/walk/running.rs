@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cache::Look;
 use message::{Error, Kind, RequestView};
 use plan::{
-    CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StepCall, Task,
+    CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StatusForm, StepCall,
+    Task,
 };
 use policy::Gate;
 use route::Router;
@@ -52,6 +53,11 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
+    /// How its responses say what a cache did: where it has no policy, what is held of a Redis.
+    pub(crate) fn status_form(&self) -> StatusForm {
+        self.cache.as_ref().map_or(StatusForm::Field, |policy| policy.status_form)
+    }
+
     /// A request as the cache of this route looks at it.
     pub(crate) fn look<'a>(&'a self, request: &'a RequestView<'a>, policy: &'a CachePolicy) -> Look<'a> {
         Look { request, policy, names: &self.names, source: &self.source_name }

@@ -2,7 +2,8 @@
 //! answered.
 
 use message::Error;
-use rules::{CacheStatus, Fwd, NotStored};
+use message::{CacheStatus, Fwd};
+use rules::NotStored;
 
 /// What came of a request.
 pub(crate) fn of_outcome(cache: Option<&CacheStatus>, error: Option<&Error>) -> String {

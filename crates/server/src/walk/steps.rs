@@ -10,7 +10,7 @@ use compose::{Answered, Calls, Flight, SingleFlight, read_body};
 use expression::{Arguments, Json};
 use http::header::VIA;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
-use message::{Body, Call, Client, Error, Interim, Kind, Request, Response, Result, Scheme};
+use message::{Body, Call, Client, Error, Interim, Kind, Request, Response, Result, Scheme, Trip};
 use plan::{CachePolicy, HttpForm, Plan, Read, ReadForm, Step};
 use redis_link::Link;
 use source::{BoundCall, LocalSource, Question, ReadAsked, ReadLine};
@@ -174,7 +174,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What the cache asks where it has nothing.
 impl Call for Work {
-    async fn call(&self, request: Request) -> Result<Response> {
+    async fn call(&self, request: Request, _: &mut Trip) -> Result<Response> {
         if let (Question::Http { form, .. }, LocalSource::Http(origin)) = (&self.call.question, self.source())
         {
             let mut response = origin.send(request).await?;
@@ -194,7 +194,7 @@ impl Call for Work {
         if answered.is_stale {
             return Err(Error::new(
                 Kind::ReadUnavailable,
-                "what is read cannot be asked, and stands in already",
+                "the data store is unavailable, and an earlier value stands in already",
             ));
         }
         let mut response = Response::new(StatusCode::OK);

@@ -13,7 +13,6 @@ use http1::{Decoded, Decoder, Framing};
 use message::{Error, Kind, Result, Side};
 
 use super::connection::Connection;
-use super::exchange::named;
 use super::upload::{Stopped, Upload};
 
 /// See the module.
@@ -71,7 +70,7 @@ impl Answer {
         self.send(cx)?;
         let Some(connection) = &mut self.connection else { return Poll::Ready(Ok(None)) };
         loop {
-            match self.decoder.decode(&mut connection.input).map_err(|error| named(&self.target, error))? {
+            match self.decoder.decode(&mut connection.input).map_err(|error| error.within(&self.target))? {
                 Decoded::Data(data) => {
                     connection.timer.stop();
                     connection.let_go();
@@ -92,7 +91,7 @@ impl Answer {
             }
             match connection.poll_fill(cx) {
                 Poll::Ready(Ok(0)) => {
-                    self.decoder.end_of_input().map_err(|error| named(&self.target, error))?;
+                    self.decoder.end_of_input().map_err(|error| error.within(&self.target))?;
                     self.connection = None;
                     return Poll::Ready(Ok(None));
                 }

@@ -138,7 +138,7 @@ impl Exchange<'_> {
             return Ok(None);
         }
         let head = http1::parse_response(input, self.terms.method, &LIMITS)
-            .map_err(|error| named(self.terms.target, error))?;
+            .map_err(|error| error.within(self.terms.target))?;
         self.seen = if head.is_some() { 0 } else { input.len() };
         Ok(head)
     }
@@ -252,14 +252,4 @@ enum Received {
     /// A `100`: the upload may go on.
     Continue,
     Nothing,
-}
-
-/// The same error, with the target's name in front.
-pub(super) fn named(target: &str, error: Error) -> Error {
-    let detail = format!("{target}: {}", error.detail());
-    let named = Error::new(error.kind(), detail).retry(error.may_retry());
-    match std::error::Error::source(&error) {
-        Some(_) => named.caused_by(error),
-        None => named,
-    }
 }

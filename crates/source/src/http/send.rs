@@ -3,10 +3,11 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::MAX_FORWARDS;
 use http::{HeaderValue, Method, StatusCode};
-use message::{Call, Clock, Error, Kind, Request, Response, Result};
+use message::{Call, Clock, Error, Kind, Request, Response, Result, Trip};
 
 use super::choose::Chooser;
 use super::origin::Origin;
@@ -44,15 +45,22 @@ impl HttpSource {
     /// A target to which no connection can be made is passed over for the next one. A request that has been sent is
     /// sent again only once, and only when an idle connection turned out to be closed and the request does no harm
     /// twice; see [`message::Retry`] for what the error says about further attempts.
-    pub async fn send(&self, mut request: Request) -> Result<Response> {
+    pub async fn send(&self, request: Request) -> Result<Response> {
+        self.call(request, &mut Trip::default()).await
+    }
+
+    async fn send_timed(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
         if let Some(answer) = count_forwards(&mut request) {
             return answer;
         }
+        let asked = Instant::now();
         let mut outgoing = Outgoing::new(request)?;
         let mut failed = Vec::new();
         let mut failure = None;
         while let Some(index) = self.choose(&failed) {
-            match self.0.origins[index].send(&mut outgoing).await {
+            let outcome = self.0.origins[index].send(&mut outgoing).await;
+            trip.source_time = Some(asked.elapsed());
+            match outcome {
                 Err(error)
                     if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
                 {
@@ -84,8 +92,9 @@ impl HttpSource {
 }
 
 impl Call for HttpSource {
-    async fn call(&self, request: Request) -> Result<Response> {
-        self.send(request).await
+    /// Not `async` itself: each future that only wraps another would hold the request once more.
+    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>> {
+        self.send_timed(request, trip)
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AGE, CACHE_CONTROL};
 use http::{HeaderValue, Method, StatusCode};
+use message::CacheStatus;
 use message::{RequestView, Response, Timestamp};
-use rules::CacheStatus;
 
 use super::rendered::Rendered;
 

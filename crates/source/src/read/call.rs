@@ -1,12 +1,12 @@
 //! Call: a read route's source on one core: at hand ([`ReadSource::fresh`]), or by the whole way.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use http::header::{HeaderName, IF_NONE_MATCH, RANGE};
-use http::{HeaderValue, Method};
-use message::{Call, Clock, Request, RequestView, Response, Result, Timestamp};
+use http::Method;
+use http::header::{IF_NONE_MATCH, RANGE};
+use message::{CacheStatus, Call, Clock, Request, RequestView, Response, Result, Timestamp, Trip};
 use plan::{Read, RedisServer};
-use rules::CacheStatus;
 
 use super::answered::Fresh;
 use super::asked::{Scratch, arguments};
@@ -34,8 +34,6 @@ pub struct Explained {
     pub is_held: bool,
 }
 
-const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-
 impl ReadSource {
     /// This read, from there, on a route that calls the segments of its path so.
     pub fn new(read: Arc<Read>, names: Arc<[Option<Box<str>>]>, from: ReadLine) -> Self {
@@ -61,7 +59,7 @@ impl ReadSource {
     }
 
     /// Answers; also says what had been held.
-    pub async fn answer(&self, request: &Request) -> Result<(Response, Option<CacheStatus>)> {
+    async fn answer(&self, request: &Request) -> Result<(Response, Option<CacheStatus>)> {
         let view = request.view();
         let mut scratch = Scratch::default();
         arguments(&self.read, &self.names, &view, &mut scratch.arguments)?;
@@ -101,17 +99,13 @@ impl ReadSource {
     }
 }
 
-/// Behind a cache, what had been held is said as any cache before it says it (RFC 9211 §2).
 impl Call for ReadSource {
-    async fn call(&self, request: Request) -> Result<Response> {
-        let (mut response, status) = self.answer(&request).await?;
-        if let Some(status) = status {
-            let mut text = Vec::with_capacity(64);
-            status.write(&mut text);
-            let value = HeaderValue::from_bytes(&text)
-                .expect("tokens, digits and separators are a valid field value");
-            response.fields.append(CACHE_STATUS, value);
-        }
+    async fn call(&self, request: Request, trip: &mut Trip) -> Result<Response> {
+        let asked = Instant::now();
+        let answered = self.answer(&request).await;
+        trip.source_time = Some(asked.elapsed());
+        let (response, status) = answered?;
+        trip.cache = status;
         Ok(response)
     }
 }

@@ -11,10 +11,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use message::{CacheStatus, Fwd};
 use message::{Clock, Error, Kind, Result, Timestamp};
 use plan::{Read, Topology};
 use redis_link::Link;
-use rules::{CacheStatus, Fwd};
 use tracked::Inserted;
 
 use super::ask::{Outcome, ask, ask_together};
@@ -177,10 +177,7 @@ impl RedisLine {
 
     fn unavailable(&self, error: Error) -> Error {
         // The log has details only, and the reason is what whoever reads it looks for.
-        Error::new(
-            Kind::ReadUnavailable,
-            format!("source {} cannot be asked: {error}", self.shared.plan.name),
-        )
+        Error::new(Kind::ReadUnavailable, format!("source {} is unavailable: {error}", self.shared.plan.name))
     }
 }
 

@@ -1,5 +1,7 @@
 //! CacheStatus: what the cache did with a request, as the field of that name says it (RFC 9211).
 
+use http::HeaderValue;
+
 /// What happened. `hit` and `fwd` exclude each other.
 #[allow(clippy::struct_excessive_bools)] // each is a parameter of the field
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Fwd {
 
 /// What the cache made of a request, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum CacheOutcome {
     /// Answered from a fresh entry.
     Hit,
     /// Answered from an entry past its lifetime, as the rules allow.
@@ -72,15 +74,15 @@ pub enum Outcome {
     Uncacheable,
 }
 
-impl Outcome {
+impl CacheOutcome {
     /// As Cloud CDN writes it.
     pub const fn word(self) -> &'static str {
         match self {
-            Outcome::Hit => "hit",
-            Outcome::Stale => "stale",
-            Outcome::Revalidated => "revalidated",
-            Outcome::Miss => "miss",
-            Outcome::Uncacheable => "uncacheable",
+            CacheOutcome::Hit => "hit",
+            CacheOutcome::Stale => "stale",
+            CacheOutcome::Revalidated => "revalidated",
+            CacheOutcome::Miss => "miss",
+            CacheOutcome::Uncacheable => "uncacheable",
         }
     }
 }
@@ -122,22 +124,29 @@ impl CacheStatus {
     }
 
     /// What it amounts to; `None` where the cache had no part in it.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub fn outcome(&self) -> Option<CacheOutcome> {
         Some(match self.fwd {
             // Past its lifetime, also after asking in vain: then `fwd` and a negative lifetime stand together.
-            _ if self.ttl.is_some_and(|ttl| ttl < 0) => Outcome::Stale,
-            _ if self.hit => Outcome::Hit,
-            Some(Fwd::Bypass | Fwd::Method) => Outcome::Uncacheable,
-            Some(Fwd::Stale | Fwd::Request) if self.fwd_status == Some(304) => Outcome::Revalidated,
-            Some(_) => Outcome::Miss,
+            _ if self.ttl.is_some_and(|ttl| ttl < 0) => CacheOutcome::Stale,
+            _ if self.hit => CacheOutcome::Hit,
+            Some(Fwd::Bypass | Fwd::Method) => CacheOutcome::Uncacheable,
+            Some(Fwd::Stale | Fwd::Request) if self.fwd_status == Some(304) => CacheOutcome::Revalidated,
+            Some(_) => CacheOutcome::Miss,
             None => return None,
         })
+    }
+
+    /// As the value of a field.
+    pub fn to_value(&self) -> HeaderValue {
+        let mut text = Vec::with_capacity(64);
+        self.write(&mut text);
+        HeaderValue::from_bytes(&text).expect("tokens, digits and separators are a valid field value")
     }
 
     /// The one word that some CDNs write in place of the field: `hit`, `miss`, `stale`, `revalidated`, `uncacheable`. An
     /// answer that was looked for and may not be stored is a `miss`; what the cache had no part in is `uncacheable`.
     pub fn word(&self) -> &'static str {
-        self.outcome().unwrap_or(Outcome::Uncacheable).word()
+        self.outcome().unwrap_or(CacheOutcome::Uncacheable).word()
     }
 
     /// Appends the field's value. Allocates only if `out` has no room.
@@ -270,8 +279,9 @@ mod tests {
 
     #[test]
     fn every_word_is_a_token() {
-        let details = crate::NotStored::ALL.iter().map(crate::NotStored::word);
-        for word in details.chain([Fwd::Bypass.word(), Fwd::VaryMiss.word(), Fwd::Request.word()]) {
+        for word in
+            [Fwd::Bypass.word(), Fwd::VaryMiss.word(), Fwd::Request.word(), CacheStatus::STALE_IF_ERROR]
+        {
             let line = written(CacheStatus { detail: Some(word), ..CacheStatus::default() });
             let list: List = Parser::new(&line).parse().unwrap();
             let ListEntry::Item(item) = &list[0] else { panic!("{line}") };
