@@ -8,5 +8,5 @@ use crate::{Request, Response, Result, Trip};
 pub trait Call: Clone + 'static {
     /// Sends the request on and gives the final answer, whose body may still be arriving. What happened on the way is
     /// written into `trip`, also where there is no answer.
-    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>>;
+    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>>;
 }

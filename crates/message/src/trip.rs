@@ -11,6 +11,8 @@ use crate::CacheStatus;
 /// not what happened to this request.
 #[derive(Clone, Debug, Default)]
 pub struct Trip {
+    /// The target as the client sent it, where it has been given the one form that counts: signatures are of this one.
+    pub sent: Option<Box<str>>,
     /// What a cache did; `None`: none had a part in it.
     pub cache: Option<CacheStatus>,
     /// How long the source took for the head of its response; `None`: it was not asked.

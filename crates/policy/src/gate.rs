@@ -1,11 +1,11 @@
-//! Gate: lets in who carries a valid signature, in the URL or in a cookie. Made once for each route that needs one; asked
-//! by `server` before the cache is, also on the way of a fresh hit: nothing is allocated.
+//! Gate: lets in who carries a valid signature, in the URL or in a cookie. Made once for each route that needs one, a layer of
+//! its stack; asked also on the way of a fresh hit: nothing is allocated.
 
 use std::fmt;
 
 use aws_lc_rs::{constant_time, hmac};
 use http::{HeaderMap, Method};
-use message::{RequestView, Result, Timestamp};
+use message::{Clock, Request, RequestView, Result, Timestamp, Trip};
 use plan::Signed;
 
 use crate::signed::claim::{self, Claim};
@@ -51,6 +51,19 @@ impl Gate {
         if let Some(name) = &self.cookie {
             cookie::strip(fields, name);
         }
+    }
+
+    /// The request behind it: without its signature, which is nobody's business there.
+    ///
+    /// # Errors
+    /// See [`Gate::admit`].
+    pub(crate) fn let_in(&self, mut request: Request, trip: &Trip) -> Result<Request> {
+        let view = request.view();
+        let sent = trip.sent.as_deref().unwrap_or(view.target);
+        let target: Box<str> = self.admit(&view, sent, Clock::date())?.into();
+        request.target = target;
+        self.strip_cookie(&mut request.fields);
+        Ok(request)
     }
 
     fn check<'a>(

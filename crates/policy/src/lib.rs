@@ -1,8 +1,18 @@
 //! Policies: what wraps a call. Remedies may change it, diagnoses only watch.
+//!
+//! `stack` puts layers around an end, `layer` says which and in which order; `cache` and `gate` are two of them.
 
+mod at_hand;
+mod cache;
 mod gate;
+mod layer;
 mod sign;
 mod signed;
+mod stack;
 
+pub use at_hand::AtHand;
+pub use cache::CacheLayer;
 pub use gate::Gate;
+pub use layer::Layer;
 pub use sign::{Signer, Unsignable};
+pub use stack::{Below, End, Fresh, Stack};

@@ -63,6 +63,11 @@ impl<T> Router<T> {
         Router { routes: kept, plain, readings }
     }
 
+    /// What belongs to each route, in the order in which they were given.
+    pub fn routes(&self) -> impl Iterator<Item = &T> {
+        self.routes.iter()
+    }
+
     /// What belongs to a request's route.
     ///
     /// # Errors

@@ -128,9 +128,10 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     if let Some(text) = target.into_changed() {
         request.target = text.into();
     }
-    let end = &local.ends[destination.number];
+    let stack = &local.stacks[destination.number];
+    let end = stack.end();
     explanation.destination(destination, end);
-    if let Some(gate) = &destination.gate {
+    if let Some(gate) = stack.signed() {
         match gate.admit(&request.view(), &sent, Clock::date()).map(Box::from) {
             Ok(target) => {
                 request.target = target;

@@ -179,7 +179,7 @@ impl Origin {
 }
 
 impl Call for Origin {
-    async fn call(&self, request: Request, _: &mut Trip) -> Result<Response> {
+    async fn call<'a>(&'a self, request: Request, _: &'a mut Trip) -> Result<Response> {
         self.asked.borrow_mut().push(request.head_only());
         if !request.body.is_empty() {
             let content = request.body.collect().await?.to_bytes();

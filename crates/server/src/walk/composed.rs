@@ -64,7 +64,7 @@ impl Composed {
 }
 
 impl Call for Composed {
-    async fn call(&self, request: Request, trip: &mut Trip) -> Result<Response> {
+    async fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> Result<Response> {
         let began = Instant::now();
         let (outcome, took) = self.serve(request).await;
         trip.source_time = Some(began.elapsed());

@@ -1,7 +1,10 @@
 //! End: where a request ends on one core: an origin, a read, or many calls. Behind a cache policy or without.
 
 use futures_util::future::Either;
-use message::{Call, Request, Response, Result, Trip};
+use message::{Call, Request, RequestView, Response, Result, Timestamp, Trip};
+use plan::StatusForm;
+use policy::{AtHand, Fresh};
+use response::Saying;
 use source::{HttpSource, ReadSource};
 
 use crate::walk::composed::Composed;
@@ -14,19 +17,35 @@ pub(crate) enum End {
     Compose(Composed),
 }
 
-impl End {
-    /// The read that it is.
-    pub(crate) fn read(&self) -> Option<&ReadSource> {
-        match self {
-            End::Http(_) | End::Compose(_) => None,
-            End::Read(read) => Some(read),
+impl policy::End for End {
+    fn holds(&self) -> bool {
+        matches!(self, End::Read(_))
+    }
+
+    fn fresh(
+        &self,
+        request: &RequestView<'_>,
+        now: Timestamp,
+        at_hand: &AtHand<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Fresh> {
+        let End::Read(read) = self else { return None };
+        let fresh = read.fresh(request, now, &mut at_hand.reads.borrow_mut())?;
+        fresh.write_head(now, out);
+        out.extend_from_slice(b"date: ");
+        listener::write_date(out);
+        out.extend_from_slice(b"\r\n");
+        if let Some(status) = &fresh.cache {
+            Saying { form: StatusForm::Field, id: at_hand.cache_id }.write(status, out);
         }
+        let content = fresh.content(request.method);
+        Some(Fresh { status: fresh.status(), cache: fresh.cache, content })
     }
 }
 
 impl Call for End {
     /// Not `async` itself: a future that only wraps another would hold the request once more.
-    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>> {
+    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
         match self {
             End::Http(http) => Either::Left(http.call(request, trip)),
             // Boxed, so that requests to origins do not carry its memory about.

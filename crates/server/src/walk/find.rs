@@ -1,6 +1,6 @@
 //! Find: the route of a request, or why it has none.
 
-use message::{Error, Kind, Request, Result};
+use message::{Error, Kind, Request, Result, Trip};
 use route::NoRoute;
 use rules::path::Target;
 
@@ -8,11 +8,8 @@ use crate::walk::local::Local;
 use crate::walk::running::Destination;
 
 /// The route of a request, or why it has none. From here on its target has the one form that counts; where it came in
-/// another, that is given back.
-pub(crate) fn find<'a>(
-    local: &'a Local,
-    request: &mut Request,
-) -> Result<(&'a Destination, Option<Box<str>>)> {
+/// another, the trip has that.
+pub(crate) fn find<'a>(local: &'a Local, request: &mut Request, trip: &mut Trip) -> Result<&'a Destination> {
     if request.method.as_str() == "PURGE" {
         // Caches behind us may obey it; whoever may purge does so on their admin ports.
         return Err(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
@@ -29,8 +26,8 @@ pub(crate) fn find<'a>(
                 }
             }
         })?;
-    let sent = target.into_changed().map(|text| std::mem::replace(&mut request.target, text.into()));
-    Ok((destination, sent))
+    trip.sent = target.into_changed().map(|text| std::mem::replace(&mut request.target, text.into()));
+    Ok(destination)
 }
 
 /// Why a path is refused whatever the routes are.

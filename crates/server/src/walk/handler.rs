@@ -1,4 +1,4 @@
-//! Handler: walks a request through the rooms: route → signature → cache → source → response. One per core.
+//! Handler: walks a request through the rooms: route → stack (signature, cache, end) → response. One per core.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use cache::{Caching, Scratch, Store};
-use http::{HeaderName, Method, StatusCode, Version};
+use cache::{Scratch, Store};
+use http::{HeaderName, StatusCode, Version};
 use listener::Handler;
-use message::{CacheStatus, Call, Client, Clock, Error, Request, RequestView, Response, Result, Trip};
+use message::{Call, Client, Clock, Error, Request, RequestView, Response, Result, Trip};
 use plan::StatusForm;
+use policy::{AtHand, Fresh};
 use redis_link::Link;
 use rules::path::Target;
 use source::ReadScratch;
@@ -50,30 +51,15 @@ impl Handler for Core {
         let target = Target::read(sent.target)?;
         let request = &RequestView { target: target.as_str(), ..*sent };
         let destination = local.running.router.find(request.method, request.host(), &target).ok()?;
-        let Some(policy) = &destination.cache else {
-            return self.answer_read(&local, destination, request, sent.target, client, out);
-        };
-        let started = Instant::now();
-        let now = Clock::at(started);
-        let admitted = admitted(destination, request, sent.target)?;
-        let look = destination.look(&admitted, policy);
-        let fresh = self.store.fresh(&look, now, &mut self.scratch.borrow_mut())?;
-        let entry = &fresh.entry;
-        let fresh_for = entry.terms().fresh_for(now);
-        let status = CacheStatus::hit(fresh_for);
-        let (head, body) = match fresh.encoded() {
-            Some(encoded) => (encoded.head(), encoded.body()),
-            None => (entry.head(), entry.body()),
-        };
-        let (age, saying) = (entry.terms().age(now), local.saying(policy.status_form));
-        response::write_fresh_head(head, age, &status, saying, out);
-        if let Some(lifetime) = entry.client_lifetime() {
-            lifetime.write(age, fresh_for, out);
+        let stack = &local.stacks[destination.number];
+        if !stack.holds() {
+            return None;
         }
-        let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
-        let outcome = (entry.status(), Some(status), content.len());
-        self.record_fresh(&admitted, client, destination, outcome, started);
-        Some(content)
+        let started = Instant::now();
+        let at_hand = AtHand { keys: &self.scratch, reads: &self.read_scratch, cache_id: &local.cache_id };
+        let (request, fresh) = stack.fresh(request, sent.target, Clock::at(started), &at_hand, out)?;
+        self.record_fresh(&request, client, destination, &fresh, started);
+        Some(fresh.content)
     }
 
     fn is_short_of_memory(&self) -> bool {
@@ -85,18 +71,16 @@ impl Handler for Core {
         observed::count_content(&mut request, &self.recorder);
         let local = Rc::clone(&self.local.borrow());
         let mut form = StatusForm::Off;
-        let outcome = match find(&local, &mut request) {
-            Ok((destination, sent)) => {
+        let outcome = match find(&local, &mut request, &mut observed.trip) {
+            Ok(destination) => {
                 form = destination.status_form();
                 observed.route = Some(Arc::clone(&destination.route));
                 if destination.cache.is_some() {
                     let id = self.identity.of_request(request.view().fields);
                     observed.remember(&request, id, self.number, &self.recent);
                 }
-                match admit(destination, &mut request, sent.as_deref()) {
-                    Ok(()) => self.walk(request, destination, &local, &mut observed.trip).await,
-                    Err(error) => Err(error),
-                }
+                let stack = &local.stacks[destination.number];
+                self.walk(request, destination, &local, stack, &mut observed.trip).await
             }
             Err(error) => Err(error),
         };
@@ -135,62 +119,14 @@ impl Handler for Core {
     }
 }
 
-/// The request behind the gate. Whom that refuses, the longer way tells so.
-fn admitted<'r>(destination: &Destination, request: &RequestView<'r>, sent: &str) -> Option<RequestView<'r>> {
-    let target = match &destination.gate {
-        Some(gate) => gate.admit(request, sent, Clock::date()).ok()?,
-        None => request.target,
-    };
-    Some(RequestView { target, ..*request })
-}
-
-/// Takes the signature off, which is nobody's business behind the gate. `sent`: the target as it came, where it has
-/// another form now.
-fn admit(destination: &Destination, request: &mut Request, sent: Option<&str>) -> Result<()> {
-    let Some(gate) = &destination.gate else { return Ok(()) };
-    let view = request.view();
-    let target: Box<str> = gate.admit(&view, sent.unwrap_or(view.target), Clock::date())?.into();
-    request.target = target;
-    gate.strip_cookie(&mut request.fields);
-    Ok(())
-}
-
 impl Core {
-    /// Answers a read from what is at hand.
-    fn answer_read(
-        &self,
-        local: &Local,
-        destination: &Destination,
-        request: &RequestView<'_>,
-        sent: &str,
-        client: &Client,
-        out: &mut Vec<u8>,
-    ) -> Option<Bytes> {
-        let read = local.ends[destination.number].read()?;
-        let started = Instant::now();
-        let now = Clock::at(started);
-        let admitted = admitted(destination, request, sent)?;
-        let fresh = read.fresh(&admitted, now, &mut self.read_scratch.borrow_mut())?;
-        fresh.write_head(now, out);
-        out.extend_from_slice(b"date: ");
-        listener::write_date(out);
-        out.extend_from_slice(b"\r\n");
-        if let Some(status) = &fresh.cache {
-            local.saying(StatusForm::Field).write(status, out);
-        }
-        let content = fresh.content(request.method);
-        let outcome = (fresh.status(), fresh.cache, content.len());
-        self.record_fresh(&admitted, client, destination, outcome, started);
-        Some(content)
-    }
-
-    /// Counts and logs an answer that was at hand: its status, what the cache did, and bytes of content.
+    /// Counts and logs a response that was at hand.
     fn record_fresh(
         &self,
         request: &RequestView<'_>,
         client: &Client,
         destination: &Destination,
-        (status, cache, bytes): (StatusCode, Option<CacheStatus>, usize),
+        fresh: &Fresh,
         started: Instant,
     ) {
         let duration = started.elapsed();
@@ -201,12 +137,12 @@ impl Core {
             authority: request.authority,
             target: request.target,
             version: Version::HTTP_11,
-            status,
-            bytes: bytes as u64,
+            status: fresh.status,
+            bytes: fresh.content.len() as u64,
             duration,
             head_time: duration,
             source_time: None,
-            cache,
+            cache: fresh.cache,
             error: None,
             route: Some(&destination.route),
             id: None,
@@ -215,36 +151,26 @@ impl Core {
         });
     }
 
-    /// A request of our own: it needs no signature.
+    /// A request of our own: nobody need let it in.
     pub(crate) async fn walk_ours(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
         let local = Rc::clone(&self.local.borrow());
-        let (destination, _) = find(&local, &mut request)?;
-        self.walk(request, destination, &local, trip).await
+        let destination = find(&local, &mut request, trip)?;
+        let stack = local.stacks[destination.number].admitted();
+        self.walk(request, destination, &local, &stack, trip).await
     }
 
+    /// Through the stack, and what a write makes forgotten.
     async fn walk(
         &self,
         request: Request,
         destination: &Destination,
         local: &Local,
+        stack: &impl Call,
         trip: &mut Trip,
     ) -> Result<Response> {
         let running = &local.running;
-        let end = &local.ends[destination.number];
         let invalidating = Invalidating::of(&request, destination, running, &self.store);
-        let outcome = match &destination.cache {
-            None => end.call(request, trip).await,
-            Some(policy) => {
-                let (names, name) = (&destination.names, &destination.source_name);
-                let link = self.tier.as_ref();
-                let caching = Caching { store: &self.store, policy, names, source: name, link, call: end };
-                // Boxed, so that requests that go straight through do not carry its memory about.
-                let answer = Box::pin(caching.answer(request)).await;
-                trip.cache = Some(answer.status);
-                trip.source_time = answer.waited;
-                answer.outcome
-            }
-        };
+        let outcome = stack.call(request, trip).await;
         if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
             invalidating.after(response, trip.cache.as_ref(), running, &self.store, &self.recorder);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use compose::SingleFlight;
 use http::HeaderValue;
 use plan::{SourceId, StatusForm};
+use policy::{CacheLayer, Layer, Stack};
 use redis_link::Link;
 use response::Saying;
 use source::{LocalSource, ReadSource};
@@ -13,18 +14,18 @@ use source::{LocalSource, ReadSource};
 use crate::walk::composed::Composed;
 use crate::walk::end::End;
 use crate::walk::identity::Identity;
-use crate::walk::running::{Running, Way};
+use crate::walk::running::{Destination, Running, Way};
 use crate::walk::steps::Lines;
 
 /// See the module.
 pub(crate) struct Local {
     pub(crate) running: Arc<Running>,
-    /// Where routes lead, in the order of [`Running::ways`].
-    pub(crate) ends: Vec<End>,
+    /// What wraps each route's call, and where it ends, in the order of [`Running::ways`].
+    pub(crate) stacks: Vec<Stack<End>>,
     /// This core's ways to everything.
     pub(crate) lines: Rc<Lines>,
     /// What this core calls itself, where the plan says it is.
-    cache_id: HeaderValue,
+    pub(crate) cache_id: HeaderValue,
 }
 
 impl Local {
@@ -50,15 +51,29 @@ impl Local {
             store: Arc::clone(store),
             tier: tier.cloned(),
         });
-        let ends = running.ways.iter().map(|way| end(way, &lines)).collect();
+        let routes = running.destinations().zip(&running.ways);
+        let stacks = routes
+            .map(|(destination, way)| Stack::new(layers(destination, &lines), end(way, &lines)))
+            .collect();
         let cache_id = identity.cache_id(&running.plan.location);
-        Rc::new(Local { running, ends, lines, cache_id })
+        Rc::new(Local { running, stacks, lines, cache_id })
     }
 
     /// How answers say what the cache did.
     pub(crate) fn saying(&self, form: StatusForm) -> Saying<'_> {
         Saying { form, id: &self.cache_id }
     }
+}
+
+fn layers(destination: &Destination, lines: &Lines) -> Vec<Layer> {
+    let cache = destination.cache.as_ref().map(|policy| CacheLayer {
+        policy: Arc::clone(policy),
+        names: Arc::clone(&destination.names),
+        source: destination.source_name.clone(),
+        store: Arc::clone(&lines.store),
+        link: lines.tier.clone(),
+    });
+    Layer::in_order(destination.gate.clone(), cache)
 }
 
 fn end(way: &Way, lines: &Rc<Lines>) -> End {

@@ -46,7 +46,7 @@ pub(crate) struct Destination {
     pub(crate) source_name: Box<str>,
     pub(crate) cache: Option<Arc<CachePolicy>>,
     /// Whom it lets in; `None`: everybody.
-    pub(crate) gate: Option<Gate>,
+    pub(crate) gate: Option<Arc<Gate>>,
     /// What a successful write makes the cache forget.
     pub(crate) invalidate: Vec<Invalidate>,
     pub(crate) names: Names,
@@ -86,7 +86,7 @@ impl Running {
                 number,
                 source_name: source_name.into(),
                 cache: route.cache.clone(),
-                gate: route.signed.as_deref().map(Gate::new),
+                gate: route.signed.as_deref().map(|signed| Arc::new(Gate::new(signed))),
                 invalidate: route.invalidate.clone(),
                 names,
             };
@@ -104,6 +104,11 @@ impl Running {
             Way::Compose(composition) if composition.is_same(made) => Some(Arc::clone(composition)),
             Way::Proxy(_) | Way::Read(..) | Way::Compose(_) => None,
         })
+    }
+
+    /// What is known of each route, in their order.
+    pub(crate) fn destinations(&self) -> impl Iterator<Item = &Destination> {
+        self.router.routes()
     }
 
     /// Routes with many calls, by their patterns.

@@ -174,7 +174,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What the cache asks where it has nothing.
 impl Call for Work {
-    async fn call(&self, request: Request, _: &mut Trip) -> Result<Response> {
+    async fn call<'a>(&'a self, request: Request, _: &'a mut Trip) -> Result<Response> {
         if let (Question::Http { form, .. }, LocalSource::Http(origin)) = (&self.call.question, self.source())
         {
             let mut response = origin.send(request).await?;

@@ -93,7 +93,7 @@ impl HttpSource {
 
 impl Call for HttpSource {
     /// Not `async` itself: each future that only wraps another would hold the request once more.
-    fn call(&self, request: Request, trip: &mut Trip) -> impl Future<Output = Result<Response>> {
+    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
         self.send_timed(request, trip)
     }
 }

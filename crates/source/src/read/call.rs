@@ -100,7 +100,7 @@ impl ReadSource {
 }
 
 impl Call for ReadSource {
-    async fn call(&self, request: Request, trip: &mut Trip) -> Result<Response> {
+    async fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> Result<Response> {
         let asked = Instant::now();
         let answered = self.answer(&request).await;
         trip.source_time = Some(asked.elapsed());
