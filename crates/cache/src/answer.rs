@@ -16,8 +16,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderName, Method};
-use message::{Body, Call, Clock, Error, Fields, Kind, Request, RequestView, Response, Result, Timestamp};
-use message::{CacheStatus, Fwd};
+use message::{
+    Body, CacheStatus, Call, Clock, Error, Fields, Fwd, Kind, Request, RequestView, Response, Result,
+    Timestamp,
+};
 use plan::CachePolicy;
 use redis_link::Link;
 use rules::{Encoding, Exchange, NotStored, Ranges, Reuse};

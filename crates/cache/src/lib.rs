@@ -4,7 +4,7 @@
 //! Whether an answer may be stored or reused is decided in `rules`; here it is carried out.
 //!
 //! ```text
-//! answer   a request on a cached route, step by step
+//! answer   a request on a cached route, step by step; below asks what lies behind
 //!   request   which of it counts, what the origin gets to see
 //!   key       what its answer is stored under
 //!   lookup    what is stored, and what may be done with it

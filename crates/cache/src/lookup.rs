@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use http::header::HeaderName;
-use message::Fwd;
-use message::{Fields, Timestamp};
+use message::{Fields, Fwd, Timestamp};
 use rules::{RequestDirectives, Reuse};
 
 use crate::entry::Entry;

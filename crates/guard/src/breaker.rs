@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It may.
     Pass,
     /// It may, and what becomes of it decides whether others may.
@@ -24,7 +24,7 @@ pub enum Verdict {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Breaker {
+pub(crate) struct Breaker {
     state: State,
     /// How long it stays open before the first probe, and between probes.
     pauses: Backoff,
@@ -47,22 +47,22 @@ enum State {
 
 impl Breaker {
     /// A closed one, which is open for no longer than `rest` between probes.
-    pub fn new(rest: Duration) -> Self {
+    pub(crate) fn new(rest: Duration) -> Self {
         Breaker { state: State::Closed { failures: 0 }, pauses: Backoff::new(PAUSE, rest) }
     }
 
     /// Closed, and nothing has failed lately.
-    pub fn is_untroubled(&self) -> bool {
+    pub(crate) fn is_untroubled(&self) -> bool {
         matches!(self.state, State::Closed { failures: 0 })
     }
 
     /// Whether it lets everything through: not open, nor tried with a probe.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed { .. })
     }
 
     /// What `try_pass` would say, without taking the probe.
-    pub fn would_pass(&self, now: Instant) -> bool {
+    pub(crate) fn would_pass(&self, now: Instant) -> bool {
         match self.state {
             State::Closed { .. } => true,
             State::Open { until, .. } => now >= until,
@@ -71,7 +71,7 @@ impl Breaker {
     }
 
     /// Whether a call may be made. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
-    pub fn try_pass(&mut self, now: Instant) -> Verdict {
+    pub(crate) fn try_pass(&mut self, now: Instant) -> Verdict {
         match self.state {
             State::Closed { .. } => Verdict::Pass,
             State::Open { until, probes } if now >= until => {
@@ -82,9 +82,9 @@ impl Breaker {
         }
     }
 
-    /// The server did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
+    /// The target did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
     /// their replies may be as old as the failure.
-    pub fn succeeded(&mut self, probe: bool) -> bool {
+    pub(crate) fn succeeded(&mut self, probe: bool) -> bool {
         match self.state {
             State::Closed { .. } => self.state = State::Closed { failures: 0 },
             State::Probing { .. } if probe => {
@@ -96,8 +96,8 @@ impl Breaker {
         false
     }
 
-    /// The server did work that did not pass here. Says whether that closed the breaker.
-    pub fn revived(&mut self) -> bool {
+    /// The target did work that did not pass here. Says whether that closed the breaker.
+    pub(crate) fn revived(&mut self) -> bool {
         let was_closed = self.is_closed();
         if !was_closed {
             self.state = State::Closed { failures: 0 };
@@ -106,7 +106,7 @@ impl Breaker {
     }
 
     /// It did not. Says whether that opened the breaker, which a failed probe does again.
-    pub fn failed(&mut self, probe: bool, now: Instant) -> bool {
+    pub(crate) fn failed(&mut self, probe: bool, now: Instant) -> bool {
         let probes = match self.state {
             State::Closed { failures } if failures + 1 < FAILURES => {
                 self.state = State::Closed { failures: failures + 1 };
@@ -121,7 +121,7 @@ impl Breaker {
     }
 
     /// Nothing is known: whoever asked went away, or nothing was sent. The next may be the probe.
-    pub fn abandoned(&mut self, probe: bool, now: Instant) {
+    pub(crate) fn abandoned(&mut self, probe: bool, now: Instant) {
         if let State::Probing { probes } = self.state
             && probe
         {

@@ -1,7 +1,8 @@
 //! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
-//! sources, Redis links and policies share these. Nothing reads a clock either, so that simulations replay.
+//! sources, Redis links and policies share these. Decisions take the time as an argument, so that simulations replay; only
+//! whoever waits for a place waits on tokio's clock, which tests can stop.
 
 mod backoff;
 mod breaker;
@@ -10,7 +11,6 @@ mod queue;
 mod shared_breaker;
 
 pub use backoff::Backoff;
-pub use breaker::{Breaker, Verdict};
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};
 pub use shared_breaker::{Opened, Passage, SharedBreaker};

@@ -1,7 +1,7 @@
 //! The words every crate shares.
 //!
-//! A [`Request`] goes down the flow, a [`Response`] comes back up, an [`Error`] says why there is none.
-//! Nothing here does I/O or decides anything; it only names things.
+//! A [`Request`] goes down the flow, a [`Response`] comes back up, an [`Error`] says why there is none, and a [`Trip`] what
+//! happened on the way. Nothing here does I/O or decides what is done; it names things, and writes them down.
 
 mod body;
 mod cache_status;

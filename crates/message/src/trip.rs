@@ -15,7 +15,7 @@ pub struct Trip {
     pub sent: Option<Box<str>>,
     /// What a cache did; `None`: none had a part in it.
     pub cache: Option<CacheStatus>,
-    /// How long the source took for the head of its response; `None`: it was not asked.
+    /// How long the end of the way took for the head of its response; `None`: no request got there.
     pub source_time: Option<Duration>,
     /// How long each step of a compose took, as `Server-Timing` says it. Boxed, since every request carries a trip.
     pub server_timing: Option<Box<HeaderValue>>,

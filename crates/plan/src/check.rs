@@ -83,7 +83,9 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     }
     known.tier = plan.tier.and_then(|tier| {
         // Its names are `shop:{…}`, see `cache::tier::shared`.
-        let redis = plan.sources.get(tier.place())?.redis()?;
+        let name = known.sources.order().get(tier.place())?;
+        // A source with a fault has a place and a name, and is not in the plan, which nobody gets then.
+        let redis = plan.sources.iter().find(|source| source.name() == *name)?.redis()?;
         Some((tier, format!("{}:{{", redis.tier.prefix)))
     });
     match file.get("routes") {

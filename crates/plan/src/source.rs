@@ -30,8 +30,8 @@ pub(crate) fn sources<'t>(
     let Some(node) = file.get("sources") else {
         return report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
     };
-    for node in named(node, EXAMPLE, report) {
-        let (id, kind) = (SourceId::at(plan.sources.len()), kind(node));
+    for (place, node) in named(node, EXAMPLE, report).into_iter().enumerate() {
+        let (id, kind) = (SourceId::at(place), kind(node));
         let made = match kind {
             SourceKind::Http => http::source(node, folder, report).map(Arc::new).map(Source::Http),
             SourceKind::Redis => redis::redis(node, folder, report).map(Arc::new).map(Source::Redis),

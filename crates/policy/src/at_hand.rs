@@ -1,5 +1,5 @@
-//! At hand: what a core lends to whoever looks for a response that is at hand: room to make keys in, used again and again, and
-//! what the core calls itself.
+//! At hand: what a core lends to whoever looks for a response that is at hand: room to make keys in, used again and
+//! again, and what the core calls itself.
 
 use std::cell::RefCell;
 

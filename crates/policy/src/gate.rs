@@ -1,5 +1,5 @@
-//! Gate: lets in who carries a valid signature, in the URL or in a cookie. Made once for each route that needs one, a layer of
-//! its stack; asked also on the way of a fresh hit: nothing is allocated.
+//! Gate: lets in who carries a valid signature, in the URL or in a cookie. Made once for each route that needs one, the
+//! outermost of its stack; asked also on the way of a fresh hit: nothing is allocated.
 
 use std::fmt;
 
@@ -53,17 +53,17 @@ impl Gate {
         }
     }
 
-    /// The request behind it: without its signature, which is nobody's business there.
+    /// Takes the signature off, which is nobody's business behind the gate.
     ///
     /// # Errors
     /// See [`Gate::admit`].
-    pub(crate) fn let_in(&self, mut request: Request, trip: &Trip) -> Result<Request> {
+    pub(crate) fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
         let view = request.view();
         let sent = trip.sent.as_deref().unwrap_or(view.target);
         let target: Box<str> = self.admit(&view, sent, Clock::date())?.into();
         request.target = target;
         self.strip_cookie(&mut request.fields);
-        Ok(request)
+        Ok(())
     }
 
     fn check<'a>(

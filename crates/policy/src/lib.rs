@@ -1,6 +1,6 @@
 //! Policies: what wraps a call. Remedies may change it, diagnoses only watch.
 //!
-//! `stack` puts layers around an end, `layer` says which and in which order; `cache` and `gate` are two of them.
+//! `stack` puts a gate and layers around an end; `layer` says which layers there are and in which order.
 
 mod at_hand;
 mod cache;
@@ -13,6 +13,5 @@ mod stack;
 pub use at_hand::AtHand;
 pub use cache::CacheLayer;
 pub use gate::Gate;
-pub use layer::Layer;
 pub use sign::{Signer, Unsignable};
 pub use stack::{Below, End, Fresh, Stack};

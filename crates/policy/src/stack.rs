@@ -1,12 +1,15 @@
-//! Stack: what wraps a call: layers, outermost first, then an end. A route has one on each core; without a layer it costs
-//! nothing.
+//! Stack: what wraps a call: a gate, layers, outermost first, then an end. A route has one on each core; without gate and
+//! layers it costs nothing.
 //!
-//! In: a request. Out: a response, at once where a layer or the end has it at hand ([`Stack::fresh`]), or by the whole way.
-//! Made by `server` for each route; `layer` says what the layers are and in which order they stand.
+//! In: a request. Out: a response, at once where a layer or the end has it at hand ([`Stack::fresh`]), or by the whole way:
+//! [`Stack::let_in`], then the call. The gate is no layer: whatever is done around a call, as forgetting after a write, is done
+//! for requests that were let in, and requests of our own need not be. Made by `server` for each route; `layer` says what the
+//! layers are and in which order they stand.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::Either;
@@ -14,6 +17,7 @@ use http::StatusCode;
 use message::{CacheStatus, Call, Clock, Request, RequestView, Response, Result, Timestamp, Trip};
 
 use crate::at_hand::AtHand;
+use crate::cache::CacheLayer;
 use crate::gate::Gate;
 use crate::layer::Layer;
 
@@ -21,6 +25,8 @@ use crate::layer::Layer;
 pub struct Stack<E>(Rc<Inner<E>>);
 
 struct Inner<E> {
+    /// Whom it lets in; `None`: everybody.
+    gate: Option<Arc<Gate>>,
     layers: Box<[Layer]>,
     end: E,
     /// Whether anything in it may have a response at hand.
@@ -59,10 +65,11 @@ pub struct Fresh {
 }
 
 impl<E: End> Stack<E> {
-    /// These layers, outermost first, around this end.
-    pub fn new(layers: Vec<Layer>, end: E) -> Self {
+    /// Behind this gate, in their order, these layers around this end.
+    pub fn new(gate: Option<Arc<Gate>>, cache: Option<CacheLayer>, end: E) -> Self {
+        let layers = Layer::in_order(cache);
         let holds = end.holds() || layers.iter().any(Layer::holds);
-        Stack(Rc::new(Inner { layers: layers.into(), end, holds }))
+        Stack(Rc::new(Inner { gate, layers: layers.into(), end, holds }))
     }
 
     /// Where it ends.
@@ -75,22 +82,21 @@ impl<E: End> Stack<E> {
         self.0.holds
     }
 
-    /// The layer that lets signed requests alone in.
-    pub fn signed(&self) -> Option<&Gate> {
-        self.0.layers.iter().find_map(|layer| match layer {
-            Layer::Signed(gate) => Some(&**gate),
-            Layer::Cache(_) => None,
-        })
+    /// Whom it lets in; `None`: everybody.
+    pub fn gate(&self) -> Option<&Gate> {
+        self.0.gate.as_deref()
     }
 
-    /// What is behind the layers that say who may come in: for requests of our own.
-    pub fn admitted(&self) -> Below<E> {
-        let at = self.0.layers.iter().take_while(|layer| layer.is_admission()).count();
-        Below { stack: Stack(Rc::clone(&self.0)), at }
+    /// Lets a request in, and takes off what it was let in for, which is nobody's business behind the gate.
+    ///
+    /// # Errors
+    /// It is not let in.
+    pub fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
+        self.0.gate.as_ref().map_or(Ok(()), |gate| gate.let_in(request, trip))
     }
 
-    /// A response that is at hand, each layer asked in turn, without a future; and the request as the end would get it.
-    /// `sent`: the target as the client sent it.
+    /// A response that is at hand, without a future; and the request as it was let in. `sent`: the target as the client sent
+    /// it.
     pub fn fresh<'r>(
         &self,
         request: &RequestView<'r>,
@@ -100,23 +106,20 @@ impl<E: End> Stack<E> {
         out: &mut Vec<u8>,
     ) -> Option<(RequestView<'r>, Fresh)> {
         let mut request = *request;
-        for layer in &self.0.layers {
-            match layer {
-                Layer::Signed(gate) => {
-                    request.target = gate.admit(&request, sent, Clock::date()).ok()?;
-                }
-                // What it does not have takes the longer way, whatever lies below.
-                Layer::Cache(cache) => {
-                    let fresh = cache.fresh(&request, now, at_hand, out)?;
-                    return Some((request, fresh));
-                }
-            }
+        if let Some(gate) = &self.0.gate {
+            // Whom it refuses, the longer way tells so.
+            request.target = gate.admit(&request, sent, Clock::date()).ok()?;
         }
-        let fresh = self.0.end.fresh(&request, now, at_hand, out)?;
+        let fresh = match self.0.layers.first() {
+            // What it does not have takes the longer way, whatever lies below.
+            Some(Layer::Cache(cache)) => cache.fresh(&request, now, at_hand, out)?,
+            None => self.0.end.fresh(&request, now, at_hand, out)?,
+        };
         Some((request, fresh))
     }
 }
 
+/// Behind the gate.
 impl<E: End> Call for Stack<E> {
     fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
         match self.0.layers.first() {
@@ -146,10 +149,6 @@ fn layered<'a, E: End>(
     trip: &'a mut Trip,
 ) -> Pin<Box<dyn Future<Output = Result<Response>> + 'a>> {
     match layer {
-        Layer::Signed(gate) => Box::pin(async move {
-            let request = gate.let_in(request, trip)?;
-            below.call(request, trip).await
-        }),
         Layer::Cache(cache) => Box::pin(async move { cache.call(request, &below, trip).await }),
     }
 }
@@ -169,7 +168,6 @@ impl<E> Clone for Below<E> {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::sync::Arc;
 
     use futures_util::FutureExt;
     use http::{HeaderMap, Method, Version};
@@ -177,7 +175,6 @@ mod tests {
     use plan::{CachePolicy, Signed, SigningKey};
 
     use super::*;
-    use crate::cache::CacheLayer;
 
     /// Notes what reaches it.
     #[derive(Clone, Default)]
@@ -239,7 +236,7 @@ mod tests {
     #[test]
     fn without_a_layer_the_end_is_called_and_nothing_else_happens() {
         let end = Noting::default();
-        let stack = Stack::new(Layer::in_order(None, None), end.clone());
+        let stack = Stack::new(None, None, end.clone());
         assert!(!stack.holds());
         let (outcome, trip) = called(&stack);
         assert!(outcome.is_ok() && trip.cache.is_none());
@@ -247,19 +244,18 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_come_in_reaches_neither_cache_nor_end() {
-        let end = Noting::default();
-        let stack = Stack::new(Layer::in_order(Some(signed()), Some(cache())), end.clone());
-        let (outcome, trip) = called(&stack);
-        assert_eq!(outcome.unwrap_err().kind(), Kind::Forbidden);
-        assert!(trip.cache.is_none() && end.0.borrow().is_empty());
+    fn who_is_not_let_in_has_no_request_to_call_with() {
+        let stack = Stack::new(Some(signed()), Some(cache()), Noting::default());
+        let refused = stack.let_in(&mut request(), &Trip::default());
+        assert_eq!(refused.unwrap_err().kind(), Kind::Forbidden);
     }
 
     #[test]
-    fn requests_of_our_own_are_let_in_and_go_through_the_cache() {
+    fn requests_of_our_own_go_through_the_cache_without_being_let_in() {
         let end = Noting::default();
-        let stack = Stack::new(Layer::in_order(Some(signed()), Some(cache())), end.clone());
-        let (outcome, trip) = called(&stack.admitted());
+        let stack = Stack::new(Some(signed()), Some(cache()), end.clone());
+        assert!(stack.holds());
+        let (outcome, trip) = called(&stack);
         assert!(outcome.is_ok() && trip.cache.is_some());
         assert_eq!(end.0.borrow().len(), 1);
     }

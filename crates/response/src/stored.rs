@@ -6,8 +6,7 @@ use http::header::{
     HeaderName, TRAILER,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use message::CacheStatus;
-use message::{Body, RequestView, Response};
+use message::{Body, CacheStatus, RequestView, Response};
 use rules::{Ranges, Verdict};
 
 use crate::multipart;

@@ -5,7 +5,7 @@
 //! [unchanged](validate), which [ranges](range) of it are wanted, what does a write [invalidate].
 //! `cache` asks before it stores and reuses, `response` before it writes, `listener` and `source` strip
 //! [hop-by-hop](hop_by_hop) fields. Each module names the sections it implements: RFC 9110 (semantics),
-//! 9111 (caching), 5861 (stale answers), 9211 (`Cache-Status`), 9213 (targeted fields), 9651 (structured fields),
+//! 9111 (caching), 5861 (stale answers), 9213 (targeted fields), 9651 (structured fields),
 //! 9875 (cache groups).
 //! What a policy adds to them is decided here too: modes, lifetimes by status, what of a request counts.
 

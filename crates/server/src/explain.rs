@@ -131,7 +131,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
     let stack = &local.stacks[destination.number];
     let end = stack.end();
     explanation.destination(destination, end);
-    if let Some(gate) = stack.signed() {
+    if let Some(gate) = stack.gate() {
         match gate.admit(&request.view(), &sent, Clock::date()).map(Box::from) {
             Ok(target) => {
                 request.target = target;

@@ -70,6 +70,10 @@ impl BoundCall {
     /// Appends what makes it this call and no other of its plan: equal bytes, equal call.
     pub fn write_identity(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.source.place() as u64).to_be_bytes());
+        // Together with others it is sent in another way; what it gives is the same, so that what is stored is too.
+        let is_batched =
+            matches!(&self.question, Question::Sql { statement, .. } if statement.batch.is_some());
+        out.push(u8::from(is_batched));
         self.question.parts(&mut |part| {
             // With its length, so that no two lists of parts are the same bytes.
             out.extend_from_slice(&(part.len() as u64).to_be_bytes());
@@ -107,7 +111,7 @@ impl Question {
             Question::Sql { statement, parameters } => {
                 // Where one ends counts: a question mark may be a placeholder or be written.
                 statement.pieces.iter().for_each(|piece| part(piece.as_bytes()));
-                part(format!("{:?}-{}", statement.rows, u8::from(statement.batch.is_some())).as_bytes());
+                part(format!("{:?}", statement.rows).as_bytes());
                 // Texts and numbers are told apart by how they are shown.
                 for parameter in parameters {
                     part(format!("{parameter:?}").as_bytes());

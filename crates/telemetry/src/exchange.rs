@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode, Version};
-use message::CacheStatus;
-use message::{Client, Error, Scheme};
+use message::{CacheStatus, Client, Error, Scheme};
 
 /// One finished exchange, borrowed from wherever its parts live.
 #[derive(Clone, Copy, Debug)]

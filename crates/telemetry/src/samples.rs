@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode, Version};
-use message::{CacheStatus, Fwd};
-use message::{Client, Error, Scheme, Timestamp};
+use message::{CacheStatus, Client, Error, Fwd, Scheme, Timestamp};
 
 use crate::Exchange;
 

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode, Version};
-use message::{CacheStatus, Fwd};
-use message::{Client, Error, Kind, Scheme, Timestamp};
+use message::{CacheStatus, Client, Error, Fwd, Kind, Scheme, Timestamp};
 use telemetry::{Errand, Exchange, Metrics, PurgeKind, Reading, Recorder, TargetHealth};
 
 /// Samples by name and labels as written, after every rule of the format below held.

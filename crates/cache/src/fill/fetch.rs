@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use http::{HeaderMap, Method, StatusCode};
-use message::{Body, Call, Clock, Error, Kind, Request, RequestView, Response};
-use message::{CacheStatus, Fwd};
+use message::{Body, CacheStatus, Call, Clock, Error, Fwd, Kind, Request, RequestView, Response};
 use plan::CachePolicy;
 use rules::client_lifetime::{self, Audience};
 use rules::{Encoding, RequestDirectives, Reuse, Terms};

@@ -3,8 +3,7 @@
 //! may take another one than the reads.
 
 use http::{HeaderMap, Method};
-use message::CacheStatus;
-use message::{Fields, Request, RequestView, Response, Scheme, Timestamp};
+use message::{CacheStatus, Fields, Request, RequestView, Response, Scheme, Timestamp};
 use plan::CachePolicy;
 
 use crate::purge::{Purge, Scope};

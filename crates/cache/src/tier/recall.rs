@@ -4,9 +4,7 @@
 
 use std::sync::Arc;
 
-use message::Call;
-use message::Clock;
-use message::{CacheStatus, Fwd};
+use message::{CacheStatus, Call, Clock, Fwd};
 use rules::Reuse;
 
 use crate::answer::{Answer, Caching};

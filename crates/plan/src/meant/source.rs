@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{HttpSource, Plan, RedisSource, SqlSource, StoreSource, WasmSource};
 
-/// Which source of a plan. Another plan, as after a reload, may give it to another source.
+/// Which source of a plan. Another plan, as after a reload, may use the same number for another source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(usize);
 

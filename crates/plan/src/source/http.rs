@@ -1,4 +1,4 @@
-//! Source: one entry of `sources` → [`HttpSource`]. Called by `check` for each.
+//! Http: a source over HTTP → [`HttpSource`]. Called by `source` for each.
 
 use std::path::Path;
 use std::time::Duration;

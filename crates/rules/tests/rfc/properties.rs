@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use message::{CacheStatus, Fwd};
-use message::{Fields, RequestView, Scheme, Timestamp};
+use message::{CacheStatus, Fields, Fwd, RequestView, Scheme, Timestamp};
 use proptest::prelude::*;
 use rules::{
     Combined, ContentRange, EntityTag, Exchange, NotStored, Policy, Ranges, RequestDirectives,

@@ -1,5 +1,5 @@
-//! Composition: a route with many calls, as all cores share it: what the plan says, its places, and what is counted. Kept over
-//! a reload that changes nothing about it. Made by `running`; each core has a `composed` of it.
+//! Composition: a route with many calls, as all cores share it: what the plan says, its places, and what is counted. Kept
+//! over a reload that changes nothing about it. Made by `running`; each core has a `composed` of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

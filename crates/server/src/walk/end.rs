@@ -19,7 +19,7 @@ pub(crate) enum End {
 
 impl policy::End for End {
     fn holds(&self) -> bool {
-        matches!(self, End::Read(_))
+        matches!(self, End::Read(read) if read.holds())
     }
 
     fn fresh(

@@ -79,8 +79,10 @@ impl Handler for Core {
                     let id = self.identity.of_request(request.view().fields);
                     observed.remember(&request, id, self.number, &self.recent);
                 }
-                let stack = &local.stacks[destination.number];
-                self.walk(request, destination, &local, stack, &mut observed.trip).await
+                match local.stacks[destination.number].let_in(&mut request, &observed.trip) {
+                    Ok(()) => self.walk(request, destination, &local, &mut observed.trip).await,
+                    Err(error) => Err(error),
+                }
             }
             Err(error) => Err(error),
         };
@@ -155,22 +157,20 @@ impl Core {
     pub(crate) async fn walk_ours(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
         let local = Rc::clone(&self.local.borrow());
         let destination = find(&local, &mut request, trip)?;
-        let stack = local.stacks[destination.number].admitted();
-        self.walk(request, destination, &local, &stack, trip).await
+        self.walk(request, destination, &local, trip).await
     }
 
-    /// Through the stack, and what a write makes forgotten.
+    /// Through the stack behind its gate, and what a write makes forgotten.
     async fn walk(
         &self,
         request: Request,
         destination: &Destination,
         local: &Local,
-        stack: &impl Call,
         trip: &mut Trip,
     ) -> Result<Response> {
         let running = &local.running;
         let invalidating = Invalidating::of(&request, destination, running, &self.store);
-        let outcome = stack.call(request, trip).await;
+        let outcome = local.stacks[destination.number].call(request, trip).await;
         if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
             invalidating.after(response, trip.cache.as_ref(), running, &self.store, &self.recorder);
         }

@@ -3,8 +3,7 @@
 
 use cache::{Forgetting, Purge, Scope, Store};
 use http::{HeaderMap, Method};
-use message::CacheStatus;
-use message::{Clock, Fields, Request, RequestView, Response, Scheme};
+use message::{CacheStatus, Clock, Fields, Request, RequestView, Response, Scheme};
 use plan::InvalidateTarget;
 use rules::path::{Target, normalized};
 use telemetry::Recorder;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use compose::SingleFlight;
 use http::HeaderValue;
 use plan::{SourceId, StatusForm};
-use policy::{CacheLayer, Layer, Stack};
+use policy::{CacheLayer, Stack};
 use redis_link::Link;
 use response::Saying;
 use source::{LocalSource, ReadSource};
@@ -52,9 +52,7 @@ impl Local {
             tier: tier.cloned(),
         });
         let routes = running.destinations().zip(&running.ways);
-        let stacks = routes
-            .map(|(destination, way)| Stack::new(layers(destination, &lines), end(way, &lines)))
-            .collect();
+        let stacks = routes.map(|(destination, way)| stack(destination, way, &lines)).collect();
         let cache_id = identity.cache_id(&running.plan.location);
         Rc::new(Local { running, stacks, lines, cache_id })
     }
@@ -65,7 +63,7 @@ impl Local {
     }
 }
 
-fn layers(destination: &Destination, lines: &Lines) -> Vec<Layer> {
+fn stack(destination: &Destination, way: &Way, lines: &Rc<Lines>) -> Stack<End> {
     let cache = destination.cache.as_ref().map(|policy| CacheLayer {
         policy: Arc::clone(policy),
         names: Arc::clone(&destination.names),
@@ -73,7 +71,7 @@ fn layers(destination: &Destination, lines: &Lines) -> Vec<Layer> {
         store: Arc::clone(&lines.store),
         link: lines.tier.clone(),
     });
-    Layer::in_order(destination.gate.clone(), cache)
+    Stack::new(destination.gate.clone(), cache, end(way, lines))
 }
 
 fn end(way: &Way, lines: &Rc<Lines>) -> End {

@@ -7,8 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderValue, Method, StatusCode};
-use message::CacheStatus;
-use message::{Error, Scheme, Timestamp};
+use message::{CacheStatus, Error, Scheme, Timestamp};
 use serde::Serialize;
 
 use crate::walk::sentence;

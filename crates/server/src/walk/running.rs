@@ -1,6 +1,7 @@
 //! Running: one plan made ready: its router and its sources. A reload makes the next one; requests under way keep
 //! theirs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use cache::Look;
@@ -121,11 +122,11 @@ impl Running {
 
     /// Each Redis that some route or step reads; those that are only a tier of the cache are not watched.
     pub(crate) fn redis_read(&self) -> impl Iterator<Item = &Arc<Redis>> {
-        let is_read = |place: usize| self.plan.reads().iter().any(|read| read.from.place() == place);
+        let read: HashSet<usize> = self.plan.reads().iter().map(|read| read.from.place()).collect();
         self.sources
             .iter()
             .enumerate()
-            .filter_map(move |(place, source)| source.redis().filter(|_| is_read(place)))
+            .filter_map(move |(place, source)| source.redis().filter(|_| read.contains(&place)))
     }
 }
 
@@ -166,7 +167,8 @@ fn check_functions_of(graph: &Graph, sources: &[Source]) -> Result<(), StartErro
     graph.steps.iter().try_for_each(|step| match &step.task {
         Task::Compose(inner) => check_functions_of(inner, sources),
         Task::Call(StepCall::Wasm(call)) => {
-            let Some(module) = sources[call.source.place()].wasm() else { return Ok(()) };
+            let module =
+                sources[call.source.place()].wasm().expect("the plan calls functions of modules alone");
             if module.has(&call.function) {
                 return Ok(());
             }

@@ -1,8 +1,7 @@
 //! Sentence: what the cache did with a request, in words that name the rule. For `explain` of requests that were
 //! answered.
 
-use message::Error;
-use message::{CacheStatus, Fwd};
+use message::{CacheStatus, Error, Fwd};
 use rules::NotStored;
 
 /// What came of a request.

@@ -58,18 +58,20 @@ impl HttpSource {
         let mut failed = Vec::new();
         let mut failure = None;
         while let Some(index) = self.choose(&failed) {
-            let outcome = self.0.origins[index].send(&mut outgoing).await;
-            trip.source_time = Some(asked.elapsed());
-            match outcome {
+            match self.0.origins[index].send(&mut outgoing).await {
                 Err(error)
                     if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
                 {
                     failed.push(index);
                     failure = Some(error);
                 }
-                outcome => return outcome,
+                outcome => {
+                    trip.source_time = Some(asked.elapsed());
+                    return outcome;
+                }
             }
         }
+        trip.source_time = Some(asked.elapsed());
         Err(failure.unwrap_or_else(|| {
             let name = &self.0.shared.plan.name;
             Error::new(Kind::NoHealthyTarget, format!("the health checks found every target of {name} down"))

@@ -7,8 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AGE, CACHE_CONTROL};
 use http::{HeaderValue, Method, StatusCode};
-use message::CacheStatus;
-use message::{RequestView, Response, Timestamp};
+use message::{CacheStatus, RequestView, Response, Timestamp};
 
 use super::rendered::Rendered;
 

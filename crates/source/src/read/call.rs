@@ -40,6 +40,11 @@ impl ReadSource {
         ReadSource { read, names, from }
     }
 
+    /// Whether it may have anything at hand.
+    pub fn holds(&self) -> bool {
+        self.from.holds()
+    }
+
     /// The answer to this request right now, without asking anybody. Where it is held, nothing is allocated as long as
     /// `scratch` has room. Whatever is not as simple as most requests are is left to the longer way.
     pub fn fresh(&self, request: &RequestView<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
@@ -94,7 +99,8 @@ impl ReadSource {
             ReadLine::Redis(line) => line.shared().describe(),
             ReadLine::Store(store) => store.describe(),
         };
-        let is_held = asked.is_ok() && self.from.fresh(&self.read, Clock::now(), &mut scratch).is_some();
+        let is_held = matches!(self.from, ReadLine::Store(_))
+            || asked.is_ok() && self.from.fresh(&self.read, Clock::now(), &mut scratch).is_some();
         Explained { command: self.read.text(), asked, way, is_held }
     }
 }

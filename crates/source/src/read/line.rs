@@ -41,14 +41,6 @@ pub struct ReadValue {
 }
 
 impl ReadLine {
-    /// What it is called in the file.
-    pub fn name(&self) -> &str {
-        match self {
-            ReadLine::Redis(line) => &line.shared().plan().name,
-            ReadLine::Store(store) => &store.plan().name,
-        }
-    }
-
     /// What is at hand for the arguments in `scratch`.
     pub(super) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
         match self {

@@ -11,8 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use message::{CacheStatus, Fwd};
-use message::{Clock, Error, Kind, Result, Timestamp};
+use message::{CacheStatus, Clock, Error, Fwd, Kind, Result, Timestamp};
 use plan::{Read, Topology};
 use redis_link::Link;
 use tracked::Inserted;

@@ -7,8 +7,10 @@ use crate::wait_until;
 const NAME: &str = "mymaster";
 
 /// How often Sentinels look and talk, in milliseconds: by default only every ten seconds, and every two. How often they
-/// ping stays: they believe no replica that was silent for five pings, and ask it once a second.
-const HURRY: [&str; 6] = ["info-period", "500", "ask-period", "100", "publish-period", "200"];
+/// ping stays: they believe no replica that was silent for five pings, and ask it once a second. And how long they do
+/// nothing after they were kept from running for two seconds, as on a busy machine: by default half a minute.
+const HURRY: [&str; 8] =
+    ["info-period", "500", "ask-period", "100", "publish-period", "200", "tilt-period", "1000"];
 
 /// All on free ports; killed on drop.
 pub struct RedisSentinel {
