@@ -40,6 +40,14 @@ pub(crate) fn until_on_disk(fleetfoot: &mut Fleetfoot, records: u32) {
     });
 }
 
+/// Waits until it is decided of so many answers whether they are written.
+pub(crate) fn until_decided(fleetfoot: &mut Fleetfoot, answers: u32) {
+    fleetfoot.wait_for_metrics("written", |metrics| {
+        let written = metrics.sum("fleetfoot_disk_writes_total", &[]);
+        written + metrics.sum("fleetfoot_disk_dropped_total", &[]) >= f64::from(answers)
+    });
+}
+
 /// Starts the program with this folder, which it must refuse; what it said.
 fn refused(origin: &Origin, folder: &Path) -> String {
     let directory = tempfile::tempdir().expect("a temporary directory");
