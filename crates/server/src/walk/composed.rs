@@ -45,7 +45,7 @@ impl Composed {
             names,
             calls: &steps,
             flights,
-            places: places.as_ref(),
+            places: places.as_deref(),
             began,
         };
         let (served, account) = run.serve(content).await;

@@ -1,5 +1,5 @@
-//! Composition: a route with many calls, as all cores share it: what the plan says, its places, and what is counted. Kept
-//! over a reload that changes nothing about it. Made by `running`; each core has a `composed` of it.
+//! Composition: a route with many calls, as all cores share it: what the plan says, its places, and what is counted. Made by
+//! `running` for each plan; each core has a `composed` of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,16 +13,13 @@ pub(crate) type Names = Arc<[Option<Box<str>>]>;
 
 /// See the module.
 pub(crate) struct Composition {
-    /// The pattern of the route.
-    route: Box<str>,
     pub(crate) plan: Arc<Compose>,
-    /// What the route calls the segments of its path.
     pub(super) names: Names,
     /// For `run: pool(…)`.
-    pub(super) places: Option<Places>,
-    /// Bytes of a request's content that steps may read.
+    pub(super) places: Option<Arc<Places>>,
+    /// Bytes of a request's body that steps may read.
     pub(super) most_content: usize,
-    pub(crate) counters: Counters,
+    pub(crate) counters: Arc<Counters>,
 }
 
 /// Of one route, by all cores.
@@ -63,19 +60,24 @@ impl Counters {
 }
 
 impl Composition {
-    /// `body_size` is what requests may have at most.
-    pub(crate) fn new(route: &str, plan: Arc<Compose>, names: Names, body_size: u64) -> Self {
+    /// `body_size` is what requests may have at most. `before`: the same route as it was before a reload. Its counts go on
+    /// whatever has changed, and so do its places unless there are to be more or fewer.
+    pub(crate) fn new(
+        plan: Arc<Compose>,
+        names: Names,
+        body_size: u64,
+        before: Option<&Composition>,
+    ) -> Self {
         let places = match plan.run {
-            Mode::Pool { places, queue } => Some(Places::new(places, queue)),
+            Mode::Pool { places, queue } => {
+                let kept = before.filter(|before| before.plan.run == plan.run);
+                let kept = kept.and_then(|before| before.places.clone());
+                Some(kept.unwrap_or_else(|| Arc::new(Places::new(places, queue))))
+            }
             Mode::Serial | Mode::Parallel => None,
         };
+        let counters = before.map_or_else(Arc::default, |before| Arc::clone(&before.counters));
         let most_content = usize::try_from(body_size).unwrap_or(usize::MAX).min(compose::LARGEST);
-        Composition { route: route.into(), plan, names, places, most_content, counters: Counters::default() }
-    }
-
-    /// Whether a reload may keep it.
-    pub(crate) fn is_same(&self, other: &Composition) -> bool {
-        let of = |it: &Self| (it.route.clone(), it.most_content);
-        of(self) == of(other) && (&self.plan, &self.names) == (&other.plan, &other.names)
+        Composition { plan, names, places, most_content, counters }
     }
 }

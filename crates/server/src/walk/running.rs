@@ -99,12 +99,9 @@ impl Running {
         Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways }))
     }
 
-    /// The one that is the same as this: its places and counts go on.
-    fn composition(&self, made: &Composition) -> Option<Arc<Composition>> {
-        self.ways.iter().find_map(|way| match way {
-            Way::Compose(composition) if composition.is_same(made) => Some(Arc::clone(composition)),
-            Way::Proxy(_) | Way::Read(..) | Way::Compose(_) => None,
-        })
+    /// The route of this pattern, if it has many calls. No two routes have the same.
+    fn composition(&self, pattern: &Pattern) -> Option<&Composition> {
+        self.compositions().find_map(|(text, composition)| (text == pattern.text).then_some(composition))
     }
 
     /// What is known of each route, in their order.
@@ -147,10 +144,9 @@ fn way(route: &plan::Route, names: &Names, plan: &Plan, before: Option<&Running>
         RouteEnd::Proxy(source) => Way::Proxy(*source),
         RouteEnd::Read(read) => Way::Read(Arc::clone(read), Arc::clone(names)),
         RouteEnd::Compose(compose) => {
-            let (text, compose) = (&route.pattern.text, Arc::clone(compose));
-            let made = Composition::new(text, compose, Arc::clone(names), plan.limits.body_size);
-            let kept = before.and_then(|before| before.composition(&made));
-            Way::Compose(kept.unwrap_or_else(|| Arc::new(made)))
+            let before = before.and_then(|before| before.composition(&route.pattern));
+            let (compose, names) = (Arc::clone(compose), Arc::clone(names));
+            Way::Compose(Arc::new(Composition::new(compose, names, plan.limits.body_size, before)))
         }
     }
 }
@@ -196,10 +192,12 @@ fn names(pattern: &Pattern) -> Names {
 
 #[cfg(test)]
 mod tests {
+    use guard::Places;
     use http::Method;
     use rules::path::Target;
 
     use super::*;
+    use crate::walk::composition::Counters;
 
     const TWO_ROUTES: &str = "
 sources: { api: http://127.0.0.1:1 }
@@ -213,15 +211,29 @@ routes:
         Running::new(plan, before).map_err(|_| "not ready").unwrap()
     }
 
-    #[test]
-    fn routes_that_do_the_same_keep_their_own_places_and_counts_over_a_reload() {
-        let first = running(TWO_ROUTES, None);
-        let second = running(TWO_ROUTES, Some(&first));
-        let of = |running: &Running| -> Vec<_> {
-            running.compositions().map(|(_, composition)| std::ptr::from_ref(composition).addr()).collect()
+    /// Where the counts and the places of each composition are.
+    fn kept(running: &Running) -> Vec<(*const Counters, *const Places)> {
+        let of = |(_, composition): (&str, &Composition)| {
+            let places = composition.places.as_ref().expect("a pool");
+            (Arc::as_ptr(&composition.counters), Arc::as_ptr(places))
         };
-        assert_eq!(of(&first), of(&second));
-        assert_ne!(of(&second)[0], of(&second)[1]);
+        running.compositions().map(of).collect()
+    }
+
+    #[test]
+    fn a_route_keeps_its_own_counts_and_places_over_a_reload_whatever_else_changes() {
+        let first = running(TWO_ROUTES, None);
+        let before = kept(&first);
+        assert!(before[0].0 != before[1].0 && before[0].1 != before[1].1, "each route has its own");
+        for (what, text) in [
+            ("nothing", TWO_ROUTES.to_owned()),
+            ("a source above", TWO_ROUTES.replace("sources: {", "sources: { other: http://127.0.0.1:2,")),
+            ("what a step asks", TWO_ROUTES.replace("/one", "/two")),
+        ] {
+            assert_eq!(kept(&running(&text, Some(&first))), before, "{what}");
+        }
+        let wider = kept(&running(&TWO_ROUTES.replace("pool(1, 1)", "pool(2, 1)"), Some(&first)));
+        assert!(wider[0].0 == before[0].0 && wider[0].1 != before[0].1, "more places are other places");
     }
 
     #[test]
