@@ -4,11 +4,11 @@
 //! are looked up when the interpreter reaches them, so that what is not needed is not read. Values go in as values:
 //! nothing a client sends is ever parsed as part of an expression.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use cel::common::ast::operators::{CONDITIONAL, LOGICAL_AND, LOGICAL_OR};
 use cel::common::ast::{Expr, IdedExpr};
+use cel::common::types::CelNull;
 use cel::common::value::{CowVal, Val};
 use cel::context::VariableResolver;
 use cel::objects::Key;
@@ -81,17 +81,13 @@ impl Computed {
                 values: self.values().collect(),
             })),
             Ok(value) => Ok(value),
-            Err(_) if variables.is_missing.load(Ordering::Relaxed) => Err(Failure::Missing),
-            Err(_) => Err(Failure::Unable(Cause {
-                why: "what it reads does not fit".to_owned(),
-                values: self.blamed(context),
-            })),
+            Err(_) => Err(self.blamed(context)),
         }
     }
 
-    /// The values beside the request in the innermost part that cannot be worked out: in `a[int(query.i)]` none, where
-    /// `int(query.i)` cannot.
-    fn blamed(&self, context: Option<&Context<'_>>) -> Vec<usize> {
+    /// Why nothing came of it, and which values are to blame: of the innermost part that cannot be worked out, those that
+    /// are not there, or else all that it reads. In `a[int(query.i)]` that is the request, where `int(query.i)` cannot be.
+    fn blamed(&self, context: Option<&Context<'_>>) -> Failure {
         let mut part = &self.tree;
         loop {
             let variables = Variables::new(&self.slots, context);
@@ -103,7 +99,12 @@ impl Computed {
         }
         let variables = Variables::new(&self.slots, context);
         drop(Value::resolve(part, &self.scope(&variables)));
-        variables.read_slots().filter_map(Slot::place).collect()
+        let missing: Vec<_> = variables.read_slots(Option::is_none).collect();
+        if missing.is_empty() {
+            let values = variables.read_slots(|_| true).filter_map(Slot::place).collect();
+            return Failure::Unable(Cause { why: "what it reads does not fit".to_owned(), values });
+        }
+        Failure::Missing(missing.into_iter().filter_map(Slot::place).collect())
     }
 
     /// What may be called and named.
@@ -155,16 +156,16 @@ fn part(whole: &Value, name: &Arc<String>) -> Option<Value> {
     map.map.get(&Key::String(Arc::clone(name))).cloned()
 }
 
-/// A value of the interpreter, once it was asked for.
+/// A value of the interpreter, once it was asked for; `None`: there is none, which the interpreter sees as null.
 type Read = OnceLock<Option<Box<dyn Val>>>;
+
+static NULL: CelNull = CelNull;
 
 /// Looks variables up in the request: each once, since a loop asks for them in every round.
 struct Variables<'a> {
     slots: &'a [Slot],
     context: Option<&'a Context<'a>>,
     read: Box<[Read]>,
-    /// Whether something that was asked for is not there.
-    is_missing: AtomicBool,
     /// Why something that was asked for cannot be computed with.
     unable: OnceLock<Cause>,
 }
@@ -175,14 +176,14 @@ impl<'a> Variables<'a> {
             slots,
             context,
             read: slots.iter().map(|_| OnceLock::new()).collect(),
-            is_missing: AtomicBool::new(false),
             unable: OnceLock::new(),
         }
     }
 
-    /// What was asked for.
-    fn read_slots(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().zip(&self.read).filter(|(_, read)| read.get().is_some()).map(|(slot, _)| slot)
+    /// What was asked for, and was so.
+    fn read_slots(&self, is: impl Fn(&Option<Box<dyn Val>>) -> bool) -> impl Iterator<Item = &Slot> {
+        let read = self.slots.iter().zip(&self.read);
+        read.filter(move |(_, read)| read.get().is_some_and(&is)).map(|(slot, _)| slot)
     }
 }
 
@@ -196,13 +197,10 @@ impl VariableResolver for Variables<'_> {
                 let _told = self.unable.set(Cause { why, values: slot.place().into_iter().collect() });
                 Value::Null
             });
-            if value == Value::Null {
-                self.is_missing.store(true, Ordering::Relaxed);
-            }
-            value.try_into().ok()
+            (value != Value::Null).then(|| value.try_into().ok()).flatten()
         };
         let value = self.read.get(at)?.get_or_init(read);
-        Some(CowVal::Borrowed(value.as_deref()?))
+        Some(CowVal::Borrowed(value.as_deref().unwrap_or(&NULL)))
     }
 }
 

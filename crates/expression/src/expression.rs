@@ -66,7 +66,7 @@ impl Expression {
             Form::Slot(slot) => Ok(slot.holds(context)),
             Form::Computed(computed) => match computed.value(context) {
                 Ok(value) => Ok(computed::holds(&value)),
-                Err(Failure::Missing) => Ok(false),
+                Err(Failure::Missing(_)) => Ok(false),
                 Err(Failure::Unable(cause)) => Err(Unable::of(&self.text, cause)),
             },
         }

@@ -114,7 +114,7 @@ impl Output {
             Form::Constant(value) => given::write_json(value, out),
             Form::Computed(computed) => match computed.value(context) {
                 Ok(value) => given::write_json(&value, out),
-                Err(Failure::Missing) => given::write_json(&Value::Null, out),
+                Err(Failure::Missing(_)) => given::write_json(&Value::Null, out),
                 Err(Failure::Unable(cause)) => return Err(Unable::of(&self.text, cause)),
             },
         })
@@ -153,7 +153,7 @@ impl Output {
             }
             Form::Computed(computed) if self.reshapings.is_empty() => match computed.value(context) {
                 Ok(value) => Ok(parameter_of_value(&value)),
-                Err(Failure::Missing) => Err(missing()),
+                Err(Failure::Missing(values)) => Err(Unable::missing(&self.noun(), values.into_iter())),
                 Err(Failure::Unable(cause)) => Err(Unable::of(&self.text, cause)),
             },
             _ => Ok(parameter_of_json(&self.text_of(context)?)),

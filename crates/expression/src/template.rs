@@ -101,9 +101,19 @@ impl Part {
             Ok(value) if computed::is_too_long(&value) => {
                 Cause { why: "the text is too long".to_owned(), values: computed.values().collect() }
             }
-            Err(Failure::Missing) | Ok(_) => return None,
+            Err(Failure::Missing(_)) | Ok(_) => return None,
         };
         Some(Unable::of(text, cause))
+    }
+
+    /// The values beside the request that are not there, or that are no text.
+    fn missing(&self, context: &Context<'_>) -> Vec<usize> {
+        if let Part::Computed(computed) = self
+            && let Err(Failure::Missing(values)) = computed.value(context)
+        {
+            return values;
+        }
+        self.slots().iter().filter_map(Slot::place).collect()
     }
 
     /// How a message calls what it writes.
@@ -241,7 +251,7 @@ impl Template {
         let part = self.lacking(context)?;
         part.unable(&self.text, context).or_else(|| {
             let noun = part.noun(&self.text)?;
-            Some(Unable::missing(&noun, part.slots().iter().filter_map(Slot::place)))
+            Some(Unable::missing(&noun, part.missing(context).into_iter()))
         })
     }
 

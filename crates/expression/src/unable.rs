@@ -16,8 +16,8 @@ pub struct Unable {
 /// Why nothing was computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something that is read is not there.
-    Missing,
+    /// Something that is read is not there: which values, as in [`Unable`].
+    Missing(Vec<usize>),
     /// It is, and cannot be computed with.
     Unable(Cause),
 }

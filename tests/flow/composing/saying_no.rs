@@ -426,6 +426,7 @@ fn what_of_the_request_does_not_fit_is_the_clients_fault_beside_what_steps_gave(
         &[
             &route("path", &step(r#"api: "GET /users/${a[int(query.i)]}""#)),
             &route("two", &step(r#"api: "GET /${a[0]}/${query.i}""#)),
+            &route("sum", &step(r#"api: "GET /${a[0] + query.i}""#)),
             &route("field", &step(r#"api: GET /x, headers: { X-User: "${a[int(query.i)]}" }"#)),
             &route("when", &step(r#"when: "${a[int(query.i)] == 'ann'}", api: GET /x"#)),
             &route("either", &step(r#"api: GET /x, when: "${a[0] == 'ann' && int(query.i) == 0}""#)),
@@ -434,7 +435,7 @@ fn what_of_the_request_does_not_fit_is_the_clients_fault_beside_what_steps_gave(
         ],
     );
     assert_complete(&fleetfoot.get("/path/list?i=1"), r#"{"it":"/users/ben"}"#);
-    for way in ["path", "two", "field", "when", "either", "respond", "large"] {
+    for way in ["path", "two", "sum", "field", "when", "either", "respond", "large"] {
         assert_eq!(fleetfoot.get(&format!("/{way}/list?i=0")).status, 200, "{way}");
     }
     for way in ["path", "field", "when", "respond"] {
@@ -443,5 +444,8 @@ fn what_of_the_request_does_not_fit_is_the_clients_fault_beside_what_steps_gave(
         assert_eq!(fleetfoot.get(&format!("/{way}/map?i=0")).status, 502, "{way}");
     }
     assert_refused(&fleetfoot.get("/two/list"), 400, "the parameter `i` is missing");
+    assert_refused(&fleetfoot.get("/sum/list"), 400, "is missing");
+    // What cannot be worked out first is a step's.
+    assert_eq!(fleetfoot.get("/sum/map").status, 502);
     assert_refused(&fleetfoot.get(&format!("/large/list?{}", "i=1&".repeat(65))), 400, "more than 64 values");
 }
