@@ -1,5 +1,5 @@
-//! Below: asking what lies behind the cache. What happened there is no part of what happened here, save that a cache below is
-//! told of as any cache before us is: in `Cache-Status` of what it gave (RFC 9211 §2).
+//! Below: a call to what lies behind the cache. It gets a trip of its own. If a cache answered down there, its status is added
+//! to the response's `Cache-Status`, as an origin's cache would have added it (RFC 9211 §2).
 
 use http::HeaderName;
 use message::{Call, Request, Response, Result, Trip};

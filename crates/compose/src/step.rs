@@ -171,7 +171,7 @@ async fn carry_out<'r, C: Calls>(
     }
 }
 
-/// No fault of the source: whoever asks should come back later.
+/// The pool is full. That is not the source's fault, so `on_error` does not hide it: the client should retry later.
 fn no_place() -> Failure {
     let detail = "every place of the pool is taken, and its queue is full";
     Failure { error: Error::new(Kind::Overloaded, detail), is_final: true }

@@ -1,8 +1,8 @@
 //! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
-//! sources, Redis links and policies share these. Decisions take the time as an argument, so that simulations replay; only
-//! whoever waits for a place waits on tokio's clock, which tests can stop.
+//! sources, Redis links and policies share these. Decisions take the time as an argument, so that simulations replay. Only
+//! `Places::take_within` waits, on tokio's clock, which tests can stop.
 
 mod backoff;
 mod breaker;
