@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum BreakerDecision {
     /// It may.
     Pass,
     /// It may, and what becomes of it decides whether others may.
@@ -71,14 +71,14 @@ impl Breaker {
     }
 
     /// Whether a call may be made. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
-    pub(crate) fn try_pass(&mut self, now: Instant) -> Verdict {
+    pub(crate) fn try_pass(&mut self, now: Instant) -> BreakerDecision {
         match self.state {
-            State::Closed { .. } => Verdict::Pass,
+            State::Closed { .. } => BreakerDecision::Pass,
             State::Open { until, probes } if now >= until => {
                 self.state = State::Probing { probes };
-                Verdict::Probe
+                BreakerDecision::Probe
             }
-            State::Open { .. } | State::Probing { .. } => Verdict::Refused,
+            State::Open { .. } | State::Probing { .. } => BreakerDecision::Refused,
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::new(REST);
         for _ in 0..FAILURES {
-            assert_eq!(breaker.try_pass(now), Verdict::Pass);
+            assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
             breaker.failed(false, now);
         }
         breaker
@@ -151,10 +151,10 @@ mod tests {
     fn the_fifth_failure_in_a_row_opens_it_for_a_second() {
         let start = Instant::now();
         let mut breaker = opened(start);
-        assert_eq!(breaker.try_pass(start), Verdict::Refused);
-        assert_eq!(breaker.try_pass(start + Duration::from_millis(999)), Verdict::Refused);
-        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Probe);
-        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Refused, "one probe at a time");
+        assert_eq!(breaker.try_pass(start), BreakerDecision::Refused);
+        assert_eq!(breaker.try_pass(start + Duration::from_millis(999)), BreakerDecision::Refused);
+        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Probe);
+        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Refused, "one probe at a time");
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             }
             breaker.succeeded(false);
         }
-        assert_eq!(breaker.try_pass(now), Verdict::Pass);
+        assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         for pause in [1, 2, 4, 5, 5] {
             assert!(!breaker.would_pass(now + Duration::from_millis(pause * 1000 - 1)));
             now += Duration::from_secs(pause);
-            assert_eq!(breaker.try_pass(now), Verdict::Probe);
+            assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
             assert!(breaker.failed(true, now));
         }
     }
@@ -187,11 +187,11 @@ mod tests {
         let start = Instant::now();
         let mut breaker = opened(start);
         let now = start + PAUSE;
-        assert_eq!(breaker.try_pass(now), Verdict::Probe);
+        assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
         breaker.abandoned(true, now);
-        assert_eq!(breaker.try_pass(now), Verdict::Probe);
+        assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
         assert!(breaker.succeeded(true));
-        assert_eq!(breaker.try_pass(now), Verdict::Pass);
+        assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         let mut breaker = opened(start);
         assert!(!breaker.succeeded(false));
         assert!(!breaker.failed(false, start + PAUSE));
-        assert_eq!(breaker.try_pass(start + PAUSE), Verdict::Probe);
+        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Probe);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         (0..FAILURES).for_each(|_| {
             breaker.failed(false, start);
         });
-        assert_eq!(breaker.try_pass(start + Duration::from_millis(100)), Verdict::Probe);
+        assert_eq!(breaker.try_pass(start + Duration::from_millis(100)), BreakerDecision::Probe);
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
         let start = Instant::now();
         let mut breaker = opened(start);
         assert!(breaker.revived());
-        assert_eq!(breaker.try_pass(start), Verdict::Pass);
+        assert_eq!(breaker.try_pass(start), BreakerDecision::Pass);
         breaker.failed(false, start);
         assert!(!breaker.revived() && !breaker.is_untroubled(), "what fails while it is heard of is counted");
     }
@@ -257,10 +257,10 @@ mod tests {
                     Event::Ask => {
                         let foretold = breaker.would_pass(now);
                         let verdict = breaker.try_pass(now);
-                        prop_assert_eq!(foretold, verdict != Verdict::Refused);
+                        prop_assert_eq!(foretold, verdict != BreakerDecision::Refused);
                         match verdict {
-                            Verdict::Refused => prop_assert!(failures_in_a_row >= FAILURES),
-                            passed => under_way.push(passed == Verdict::Probe),
+                            BreakerDecision::Refused => prop_assert!(failures_in_a_row >= FAILURES),
+                            passed => under_way.push(passed == BreakerDecision::Probe),
                         }
                     }
                     Event::Succeed => if let Some(probe) = under_way.pop()
@@ -282,7 +282,7 @@ mod tests {
             for probe in under_way {
                 breaker.abandoned(probe, now);
             }
-            prop_assert_ne!(breaker.try_pass(now + REST), Verdict::Refused);
+            prop_assert_ne!(breaker.try_pass(now + REST), BreakerDecision::Refused);
         }
     }
 }

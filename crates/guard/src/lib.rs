@@ -1,16 +1,22 @@
-//! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff.
+//! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff, limits on how
+//! often something is done, budgets for retries.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
-//! sources, Redis links and policies share these. Decisions take the time as an argument, so that simulations replay. Only
-//! `Places::take_within` waits, on tokio's clock, which tests can stop.
+//! sources, Redis links and policies share these. Decisions take the time as an argument, and what is random too, so that
+//! simulations replay. Only `Places::take_within` waits, on tokio's clock, which tests can stop.
 
 mod backoff;
+mod beginning;
 mod breaker;
+mod budget;
+mod limit;
 mod places;
 mod queue;
 mod shared_breaker;
 
 pub use backoff::Backoff;
+pub use budget::Budget;
+pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};
 pub use shared_breaker::{Opened, Passage, SharedBreaker};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::breaker::{Breaker, Verdict};
+use crate::breaker::{Breaker, BreakerDecision};
 
 /// See the module. While nothing has failed lately, asking costs one load and no look at a clock.
 #[derive(Debug)]
@@ -52,9 +52,9 @@ impl SharedBreaker {
         } else {
             let now = now();
             match self.lock().try_pass(now) {
-                Verdict::Pass => None,
-                Verdict::Probe => Some(now),
-                Verdict::Refused => return None,
+                BreakerDecision::Pass => None,
+                BreakerDecision::Probe => Some(now),
+                BreakerDecision::Refused => return None,
             }
         };
         Some(Passage { breaker: Arc::clone(self), probe_since })
