@@ -10,6 +10,7 @@
 //!                                                             against another build of itself
 //! cargo run --profile dist -p benchsuite -- stampede          one scenario
 //! cargo run --profile dist -p benchsuite -- controls          hits with every control configured, beside plain ones
+//! cargo run --profile dist -p benchsuite -- layers            a proxied request with five idle layers, beside a plain one
 //! cargo run --profile dist -p benchsuite -- purge             a tag on 100,000 of a million entries
 //! cargo run --profile dist -p benchsuite -- visitors          50 users on an API whose database is overloaded
 //! cargo run --profile dist -p benchsuite -- reads             reads of a Redis: central, replica, tracked, and bare
@@ -51,7 +52,8 @@ use crate::epoll_server::Role;
 use crate::failure::Result;
 use crate::report::Report;
 use crate::scenario::{
-    Outcome, compose, controls, disk, idle, million, purge, reads, seed000, seed003, stampede, visitors,
+    Outcome, compose, controls, disk, idle, layers, million, purge, reads, seed000, seed003, stampede,
+    visitors,
 };
 
 /// Measures fleetfoot beside its rivals.
@@ -78,6 +80,8 @@ enum Command {
     Million,
     /// What a hit costs with keys, tags, bypasses and the like configured, beside a plain one.
     Controls,
+    /// What a proxied request costs with five idle layers around it, beside one without any.
+    Layers,
     /// One tag on 100,000 of a million entries is purged under load.
     Purge,
     /// What is left after a restart, and what hits from disk cost; for a fleetfoot with the feature `disk`.
@@ -157,12 +161,13 @@ fn measure(wanted: &Command, options: &Options) -> Result<Report> {
         _ => Report::new(&[], options, Vec::new()),
     };
     let all = matches!(wanted, Command::All);
-    let scenarios: [(bool, &str, &Scenario<'_>); 11] = [
+    let scenarios: [(bool, &str, &Scenario<'_>); 12] = [
         (matches!(wanted, Command::Seed000), "seed000", &|| seed000(options.seconds)),
         (matches!(wanted, Command::Stampede), "stampede", &stampede),
         (matches!(wanted, Command::Idle), "idle", &idle),
         (matches!(wanted, Command::Million), "million", &million),
         (matches!(wanted, Command::Controls), "controls", &|| controls(options)),
+        (matches!(wanted, Command::Layers), "layers", &|| layers(options)),
         (matches!(wanted, Command::Purge), "purge", &purge),
         (matches!(wanted, Command::Disk), "disk", &disk),
         (matches!(wanted, Command::Visitors), "visitors", &|| visitors(options)),

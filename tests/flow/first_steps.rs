@@ -89,7 +89,7 @@ fn a_dead_origin_is_a_502_that_says_so() {
     origin.stop();
     let answer = fleetfoot.get("/");
     assert_eq!(answer.status, 502);
-    assert!(answer.text().contains("source"), "{answer:?}");
+    assert_eq!(answer.field("fleetfoot-error"), Some("connect"), "{answer:?}");
 }
 
 #[test]

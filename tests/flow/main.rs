@@ -33,6 +33,7 @@ mod hostile {
 
 mod proxying {
     //! What passes through.
+    mod errors;
     mod forwarded_fields;
     mod grpc;
     mod half_closed;
@@ -151,6 +152,15 @@ mod reading {
     mod tracked;
     mod trouble;
     mod values;
+}
+
+mod remedies {
+    //! What wraps a call, on a route, on a source and on a step alike.
+    mod limit;
+    mod nested;
+    mod retry;
+    mod support;
+    mod timeout;
 }
 
 mod composing {

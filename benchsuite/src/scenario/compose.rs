@@ -18,7 +18,7 @@ const LEAST_ROUNDS: u64 = 5;
 /// fleetfoot's CPU time of KrakenD's.
 const OF_KRAKEND: f64 = 0.5;
 
-const KINDS: [Kind; 4] = [Kind::Fleetfoot, Kind::Krakend, Kind::GoGateway, Kind::NodeGateway];
+const KINDS: [Kind; 5] = [Kind::Fleetfoot, Kind::Before, Kind::Krakend, Kind::GoGateway, Kind::NodeGateway];
 
 /// One of them and its rounds.
 struct Measured {
@@ -33,6 +33,9 @@ pub(crate) fn compose(options: &Options) -> Result<Vec<Outcome>> {
     let origin = Origin::start_of_parts()?;
     let mut all = Vec::new();
     for kind in KINDS.into_iter().filter(|kind| !some || named(kind)) {
+        if kind == Kind::Before && kind.program().is_none() {
+            continue;
+        }
         if kind != Kind::Fleetfoot && kind.program().is_none() {
             let sentence = format!("compose: {} left out, it is not here and cannot be built", kind.name());
             outcomes.push(Outcome::skipped(sentence));

@@ -1,10 +1,6 @@
 //! Controls: what a hit costs with everything configured that a hit has to look at, beside a plain one.
 //!
-//! Both fleetfoots run at the same time and are loaded one after the other, round by round, in alternating order; the
-//! ratio is the median of the rounds' ratios, so that what disturbs a round disturbs both sides of it. A second plain
-//! one tells how far two of the same differ on this machine.
-
-use std::borrow::Cow;
+//! A second plain one tells how far two of the same differ on this machine.
 
 use crate::compare::{Options, measured};
 use crate::failure::{Failure, Result, fail};
@@ -13,6 +9,7 @@ use crate::http_client::HttpClient;
 use crate::load_generator::Asked;
 use crate::row::content;
 use crate::scenario::outcome::Outcome;
+use crate::scenario::pairs::Pairs;
 use crate::server::{Kind, Origin, Server, Setup};
 
 const LEAST_ROUNDS: u64 = 5;
@@ -48,20 +45,6 @@ const VARIANTS: [Variant; 4] = [
     },
 ];
 
-/// The two sides of a variant, round by round.
-#[derive(Default)]
-struct Pairs {
-    plain: Vec<Round>,
-    other: Vec<Round>,
-}
-
-impl Pairs {
-    /// The other's CPU time of plain's, in each round.
-    fn ratios(&self) -> Vec<f64> {
-        self.plain.iter().zip(&self.other).map(|(plain, other)| other.cpu_us / plain.cpu_us).collect()
-    }
-}
-
 pub(crate) fn controls(options: &Options) -> Result<Vec<Outcome>> {
     let (origin, tagging) = (Origin::start()?, Origin::start_tagging()?);
     let plain = Setup::of(Kind::Fleetfoot, origin.address).start()?;
@@ -84,34 +67,25 @@ pub(crate) fn controls(options: &Options) -> Result<Vec<Outcome>> {
     for number in 1..=rounds {
         let plain_first = number % 2 == 0;
         for (variant, pairs) in VARIANTS.iter().zip(&mut pairs) {
-            pair(pairs, (&plain, &origin), (&controlled, &tagging), plain_first, variant, options)?;
+            let [plain, controlled] = [(&plain, &origin), (&controlled, &tagging)];
+            pairs.measure(
+                plain_first,
+                || round(plain, variant, options),
+                || round(controlled, variant, options),
+            )?;
         }
-        pair(&mut same, (&plain, &origin), (&again, &origin), plain_first, &VARIANTS[0], options)?;
+        let [plain, again] = [(&plain, &origin), (&again, &origin)];
+        same.measure(
+            plain_first,
+            || round(plain, &VARIANTS[0], options),
+            || round(again, &VARIANTS[0], options),
+        )?;
         eprintln!("controls: round {number} of {rounds} done");
     }
     let mut outcomes: Vec<_> =
         VARIANTS.iter().zip(&pairs).flat_map(|(variant, pairs)| told(variant, pairs)).collect();
-    outcomes.push(ratio("1 KiB hit, plain of another plain", &same));
+    outcomes.push(same.ratio("1 KiB hit, plain of another plain"));
     Ok(outcomes)
-}
-
-/// A round of both, in this order or the other.
-fn pair(
-    pairs: &mut Pairs,
-    plain: (&Server, &Origin),
-    other: (&Server, &Origin),
-    plain_first: bool,
-    variant: &Variant,
-    options: &Options,
-) -> Result<()> {
-    if plain_first {
-        pairs.plain.push(round(plain, variant, options)?);
-        pairs.other.push(round(other, variant, options)?);
-    } else {
-        pairs.other.push(round(other, variant, options)?);
-        pairs.plain.push(round(plain, variant, options)?);
-    }
-    Ok(())
 }
 
 /// Means nothing where requests failed or hits came from the origin.
@@ -129,21 +103,13 @@ fn round((server, origin): (&Server, &Origin), variant: &Variant, options: &Opti
 fn told(variant: &Variant, pairs: &Pairs) -> [Outcome; 3] {
     let name = variant.name;
     let cpu = |rounds: &[Round]| median(rounds).cpu_us;
-    let ratio = ratio(format!("{name}, of plain"), pairs);
+    let ratio = pairs.ratio(format!("{name}, of plain"));
     let held = (middle(pairs.ratios()) - 1.0).abs() <= TOLERANCE;
     [
         Outcome::told(format!("{name}, plain"), cpu(&pairs.plain), "µs CPU"),
         Outcome::told(format!("{name}, all controls"), cpu(&pairs.other), "µs CPU"),
         if variant.promised { ratio.promised("within ±5 %", held) } else { ratio },
     ]
-}
-
-fn ratio(what: impl Into<Cow<'static, str>>, pairs: &Pairs) -> Outcome {
-    let ratios = pairs.ratios();
-    let lowest = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = ratios.iter().copied().fold(0.0, f64::max);
-    let what = format!("{} (rounds {lowest:.2} to {highest:.2})", what.into());
-    Outcome::told(what, middle(ratios), "×")
 }
 
 /// That the answer is right, shows no tags, and is a hit when asked for again.

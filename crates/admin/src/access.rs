@@ -13,7 +13,7 @@ use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue
 use plan::Token;
 use subtle::ConstantTimeEq;
 
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -41,13 +41,13 @@ impl Access {
     }
 
     /// Whether a request with these fields is answered.
-    pub(crate) fn check(&self, fields: &HeaderMap) -> Result<(), Fault> {
+    pub(crate) fn check(&self, fields: &HeaderMap) -> Result<(), AdminRefusal> {
         refuse_pages(fields)?;
         if let Some(token) = &*self.token() {
             return check_token(fields, token);
         }
         if !self.is_loopback {
-            return Err(Fault::forbidden(
+            return Err(AdminRefusal::forbidden(
                 "the cache is not controlled over the network without a token: set `listen.admin_token`, or bind \
                  `listen.admin` to a loopback address such as 127.0.0.1:9090",
             ));
@@ -55,25 +55,25 @@ impl Access {
         if fields.get_all(HOST).iter().all(|host| names_this_machine(host.as_bytes())) {
             return Ok(());
         }
-        Err(Fault::forbidden(
+        Err(AdminRefusal::forbidden(
             "without a token, `Host` must be an IP address or localhost: ask by address, or set `listen.admin_token`",
         ))
     }
 }
 
-fn refuse_pages(fields: &HeaderMap) -> Result<(), Fault> {
+fn refuse_pages(fields: &HeaderMap) -> Result<(), AdminRefusal> {
     let site = fields.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     if fields.contains_key(ORIGIN) || site.is_some_and(|site| !matches!(site, b"none" | b"same-origin")) {
-        return Err(Fault::forbidden(
+        return Err(AdminRefusal::forbidden(
             "requests from web pages are not answered here; use `fleetfoot cache` or curl",
         ));
     }
     Ok(())
 }
 
-fn check_token(fields: &HeaderMap, token: &Token) -> Result<(), Fault> {
+fn check_token(fields: &HeaderMap, token: &Token) -> Result<(), AdminRefusal> {
     let Some(shown) = fields.get(AUTHORIZATION) else {
-        return Err(Fault::unauthorized(
+        return Err(AdminRefusal::unauthorized(
             "send `Authorization: Bearer …` with the word of `listen.admin_token`",
         ));
     };
@@ -82,7 +82,7 @@ fn check_token(fields: &HeaderMap, token: &Token) -> Result<(), Fault> {
     if bool::from(shown.ct_eq(token.secret().as_bytes())) {
         return Ok(());
     }
-    Err(Fault::unauthorized("this is not the word of `listen.admin_token`"))
+    Err(AdminRefusal::unauthorized("this is not the word of `listen.admin_token`"))
 }
 
 /// The word behind `Bearer`, whose case does not matter (RFC 9110 §11.1).

@@ -22,7 +22,7 @@ use serde::Serialize;
 use telemetry::Metrics;
 
 use crate::control::{self, Control};
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 use crate::{Finding, Readiness};
 
 /// What the admin port tells of.
@@ -88,7 +88,7 @@ pub(crate) fn router(admin: Admin) -> Router {
         .with_state(admin)
         .merge(control)
         .fallback(not_found)
-        .method_not_allowed_fallback(|| async { Fault::method() })
+        .method_not_allowed_fallback(|| async { AdminRefusal::method() })
         .layer(guard)
 }
 
@@ -110,6 +110,6 @@ async fn metrics(State(admin): State<Admin>) -> Response {
     (COMMON, [(CONTENT_TYPE, Metrics::CONTENT_TYPE)], admin.metrics.render()).into_response()
 }
 
-async fn not_found(uri: Uri) -> Fault {
-    Fault::not_found(format!("nothing at {}; see / for what there is", uri.path()))
+async fn not_found(uri: Uri) -> AdminRefusal {
+    AdminRefusal::not_found(format!("nothing at {}; see / for what there is", uri.path()))
 }

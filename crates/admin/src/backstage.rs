@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Place;
+use crate::KeyedUrl;
 
 /// Something that is done elsewhere.
 pub type Doing<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -16,7 +16,7 @@ pub type Doing<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub trait Backstage: Send + Sync + 'static {
     /// Path and query as the route of a GET of this URL keys them: without the parameters it ignores, sorted where it
     /// sorts.
-    fn keyed_target(&self, place: &Place) -> Box<str>;
+    fn keyed_target(&self, place: &KeyedUrl) -> Box<str>;
 
     /// Fetches as a client would, to the end of the content. Ends within a bounded time, whatever the origin does.
     fn fetch(&self, errand: Errand) -> Doing<Fetched>;
@@ -44,7 +44,7 @@ pub enum Purpose {
 #[derive(Clone, Debug)]
 pub struct Errand {
     /// What to ask for.
-    pub place: Place,
+    pub place: KeyedUrl,
     /// Which variant.
     pub fields: HeaderMap,
     /// Why.
@@ -75,7 +75,7 @@ pub struct Inquiry {
     /// The method.
     pub method: Method,
     /// The URL.
-    pub place: Place,
+    pub place: KeyedUrl,
     /// Its fields.
     pub fields: HeaderMap,
     /// Whether the origin may be asked.

@@ -16,7 +16,7 @@ use telemetry::Metrics;
 use crate::access::Access;
 use crate::answers::COMMON;
 use crate::backstage::Backstage;
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 use crate::rounds::Rounds;
 use crate::walks::Walks;
 use crate::{entries, explain, purge, warm};
@@ -82,18 +82,18 @@ pub(crate) async fn guard(State(control): State<Control>, request: Request, next
 
 /// A call's content, which must be JSON: a page's form cannot send that without asking first (CORS), and we refuse
 /// what asks.
-pub(crate) async fn content<T: DeserializeOwned>(fields: &HeaderMap, body: Body) -> Result<T, Fault> {
+pub(crate) async fn content<T: DeserializeOwned>(fields: &HeaderMap, body: Body) -> Result<T, AdminRefusal> {
     let media_type = fields.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
     if !media_type.eq_ignore_ascii_case("application/json") {
-        return Err(Fault::media_type());
+        return Err(AdminRefusal::media_type());
     }
-    let too_large = || Fault::too_large("content is 1 MiB at most: send it in several calls");
+    let too_large = || AdminRefusal::too_large("content is 1 MiB at most: send it in several calls");
     if body.size_hint().lower() > CONTENT as u64 {
         return Err(too_large());
     }
     let bytes = to_bytes(body, CONTENT).await.map_err(|_| too_large())?;
-    serde_json::from_slice(&bytes).map_err(|error| Fault::request(format!("the content: {error}")))
+    serde_json::from_slice(&bytes).map_err(|error| AdminRefusal::request(format!("the content: {error}")))
 }
 
 /// A good answer.

@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::control::{Control, answer};
-use crate::fault::Fault;
 use crate::query::Query;
+use crate::refusal::AdminRefusal;
 use crate::scope::Words;
 
 /// Entries where nobody says how many.
@@ -35,7 +35,7 @@ struct Entries {
 }
 
 /// The most used first; without a scope, of everything.
-pub(crate) async fn entries(State(control): State<Control>, uri: Uri) -> Result<Response, Fault> {
+pub(crate) async fn entries(State(control): State<Control>, uri: Uri) -> Result<Response, AdminRefusal> {
     let mut query = Query::of(&uri)?;
     let limit = match query.take("limit")? {
         None => USUAL,
@@ -43,7 +43,7 @@ pub(crate) async fn entries(State(control): State<Control>, uri: Uri) -> Result<
             .parse()
             .ok()
             .filter(|limit| (1..=MOST).contains(limit))
-            .ok_or_else(|| Fault::request(format!("`limit` is a number from 1 to {MOST}")))?,
+            .ok_or_else(|| AdminRefusal::request(format!("`limit` is a number from 1 to {MOST}")))?,
     };
     let mut words = Words {
         url: query.take("url")?,
@@ -69,7 +69,7 @@ pub(crate) async fn entries(State(control): State<Control>, uri: Uri) -> Result<
 }
 
 /// All variants of one URL, with their fields.
-pub(crate) async fn entry(State(control): State<Control>, uri: Uri) -> Result<Response, Fault> {
+pub(crate) async fn entry(State(control): State<Control>, uri: Uri) -> Result<Response, AdminRefusal> {
     let mut query = Query::of(&uri)?;
     let url = query.take("url")?;
     query.end()?;
@@ -77,7 +77,7 @@ pub(crate) async fn entry(State(control): State<Control>, uri: Uri) -> Result<Re
     let scope = words.scopes(&*control.0.backstage)?.into_iter().next().unwrap_or(Scope::Everything);
     let listed = list(&control, scope, VARIANTS).await?;
     if listed.is_empty() {
-        return Err(Fault::not_found(
+        return Err(AdminRefusal::not_found(
             "nothing is stored under this URL in memory; `fleetfoot explain GET URL --admin …`, or GET /explain?url=…, may tell why",
         ));
     }
@@ -85,11 +85,11 @@ pub(crate) async fn entry(State(control): State<Control>, uri: Uri) -> Result<Re
     Ok(answer(Entries { entries: listed.into_iter().map(row).collect(), more }))
 }
 
-pub(crate) fn no_url() -> Fault {
-    Fault::request("say which: `url=http://example.com/path`, percent-encoded")
+pub(crate) fn no_url() -> AdminRefusal {
+    AdminRefusal::request("say which: `url=http://example.com/path`, percent-encoded")
 }
 
-async fn list(control: &Control, scope: Scope, most: usize) -> Result<Vec<Listed>, Fault> {
+async fn list(control: &Control, scope: Scope, most: usize) -> Result<Vec<Listed>, AdminRefusal> {
     let store = Arc::clone(&control.0.store);
     control.0.walks.run(move || store.list(&scope, most, Clock::now())).await
 }

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backstage::{Errand, Purpose};
 use crate::control::{Control, answer, content};
-use crate::fault::Fault;
-use crate::place::Place;
+use crate::keyed_url::KeyedUrl;
+use crate::refusal::AdminRefusal;
 use crate::rounds::{MOST, MOST_RATE, RATE};
 use crate::scope::{Understood, Words, kind_of, understood};
 
@@ -60,11 +60,11 @@ pub(crate) async fn purge(
     State(control): State<Control>,
     fields: HeaderMap,
     body: Body,
-) -> Result<Response, Fault> {
+) -> Result<Response, AdminRefusal> {
     let call: Call = content(&fields, body).await?;
     let rate = rate_of(call.rate)?;
     if call.refresh > MOST {
-        return Err(Fault::request(format!("`refresh` is {MOST} at most")));
+        return Err(AdminRefusal::request(format!("`refresh` is {MOST} at most")));
     }
     let (soft, dry_run, refresh) = (call.soft, call.dry_run, call.refresh);
     let scopes = words_of(call)?.scopes(&*control.0.backstage)?;
@@ -107,9 +107,9 @@ async fn others(control: &Control, latest: u64) -> Option<String> {
     })
 }
 
-fn words_of(call: Call) -> Result<Words, Fault> {
+fn words_of(call: Call) -> Result<Words, AdminRefusal> {
     let tags = match (call.tag, call.tags) {
-        (Some(_), Some(_)) => return Err(Fault::request("say either `tag` or `tags`")),
+        (Some(_), Some(_)) => return Err(AdminRefusal::request("say either `tag` or `tags`")),
         (Some(tag), None) => Some(vec![tag]),
         (None, tags) => tags,
     };
@@ -117,15 +117,15 @@ fn words_of(call: Call) -> Result<Words, Fault> {
     Ok(Words { url, exact, prefix, host, tags, everything })
 }
 
-pub(crate) fn rate_of(rate: Option<u32>) -> Result<NonZeroU32, Fault> {
+pub(crate) fn rate_of(rate: Option<u32>) -> Result<NonZeroU32, AdminRefusal> {
     let Some(rate) = rate else { return Ok(RATE) };
     NonZeroU32::new(rate)
         .filter(|rate| rate.get() <= MOST_RATE)
-        .ok_or_else(|| Fault::request(format!("`rate` is fetches a second, from 1 to {MOST_RATE}")))
+        .ok_or_else(|| AdminRefusal::request(format!("`rate` is fetches a second, from 1 to {MOST_RATE}")))
 }
 
 /// What has several of the tags counts for each.
-async fn count(control: &Control, scopes: Vec<Scope>) -> Result<Counted, Fault> {
+async fn count(control: &Control, scopes: Vec<Scope>) -> Result<Counted, AdminRefusal> {
     let store = Arc::clone(&control.0.store);
     let sum = move || {
         scopes.iter().map(|scope| store.count(scope)).fold(Counted::default(), |sum, more| Counted {
@@ -147,7 +147,7 @@ fn forget(control: &Control, scopes: Vec<Scope>, soft: bool) -> u64 {
 }
 
 /// The most used answers that can be asked for again.
-async fn hottest(control: &Control, scopes: Vec<Scope>, most: usize) -> Result<Vec<Errand>, Fault> {
+async fn hottest(control: &Control, scopes: Vec<Scope>, most: usize) -> Result<Vec<Errand>, AdminRefusal> {
     let store = Arc::clone(&control.0.store);
     let listed = move || {
         let now = Clock::now();
@@ -185,7 +185,7 @@ fn errand_of(listed: &Listed) -> Option<Errand> {
     let fields: Option<Vec<_>> = fields.collect();
     // How a field is listed that was not there.
     let fields = fields?.into_iter().filter(|(_, value)| value != "-").collect();
-    Some(Errand { place: Place::of(&listed.url).ok()?, fields, purpose: Purpose::Refresh })
+    Some(Errand { place: KeyedUrl::of(&listed.url).ok()?, fields, purpose: Purpose::Refresh })
 }
 
 #[cfg(test)]

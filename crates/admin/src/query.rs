@@ -3,22 +3,23 @@
 use axum::extract::Query as Pairs;
 use axum::http::Uri;
 
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 
 /// See the module.
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(crate) fn of(uri: &Uri) -> Result<Self, Fault> {
-        let pairs = Pairs::try_from_uri(uri).map_err(|_| Fault::request("the query cannot be read"))?;
+    pub(crate) fn of(uri: &Uri) -> Result<Self, AdminRefusal> {
+        let pairs =
+            Pairs::try_from_uri(uri).map_err(|_| AdminRefusal::request("the query cannot be read"))?;
         Ok(Query(pairs.0))
     }
 
     /// The value of a parameter that stands at most once.
-    pub(crate) fn take(&mut self, name: &str) -> Result<Option<String>, Fault> {
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<String>, AdminRefusal> {
         let mut all = self.take_all(name);
         if all.len() > 1 {
-            return Err(Fault::request(format!("`{name}` stands twice")));
+            return Err(AdminRefusal::request(format!("`{name}` stands twice")));
         }
         Ok(all.pop())
     }
@@ -32,12 +33,14 @@ impl Query {
     }
 
     /// Nothing may be left.
-    pub(crate) fn end(self) -> Result<(), Fault> {
+    pub(crate) fn end(self) -> Result<(), AdminRefusal> {
         match self.0.first() {
             None => Ok(()),
             Some((name, _)) => {
                 let shown: String = name.chars().take(40).collect();
-                Err(Fault::request(format!("there is no parameter `{shown}` here; see / for what there is")))
+                Err(AdminRefusal::request(format!(
+                    "there is no parameter `{shown}` here; see / for what there is"
+                )))
             }
         }
     }

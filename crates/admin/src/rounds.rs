@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::backstage::{Backstage, Errand, Fetched};
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 
 /// Errands a second where nobody says.
 pub(crate) const RATE: NonZeroU32 = NonZeroU32::new(50).expect("50 is not zero");
@@ -47,16 +47,16 @@ impl Rounds {
     }
 
     /// A place for a round of at most `most` errands.
-    pub(crate) fn begin(&self, most: usize, rate: NonZeroU32) -> Result<Round, Fault> {
+    pub(crate) fn begin(&self, most: usize, rate: NonZeroU32) -> Result<Round, AdminRefusal> {
         let seconds = most as u64 / u64::from(rate.get());
         if seconds > LONGEST.as_secs() {
             let longest = LONGEST.as_secs();
-            return Err(Fault::request(format!(
+            return Err(AdminRefusal::request(format!(
                 "{most} URLs at {rate} a second take {seconds} s, and {longest} s is the most: raise `rate` or send fewer"
             )));
         }
         let place = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            Fault::busy(format!("{ROUNDS} calls are fetching already; ask again when one is done"))
+            AdminRefusal::busy(format!("{ROUNDS} calls are fetching already; ask again when one is done"))
         })?;
         Ok(Round { rate, _place: place })
     }

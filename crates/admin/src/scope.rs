@@ -6,8 +6,8 @@ use rules::tags::LONGEST;
 use serde::Serialize;
 
 use crate::backstage::Backstage;
-use crate::fault::Fault;
-use crate::place::{Place, authority_of};
+use crate::keyed_url::{KeyedUrl, authority_of};
+use crate::refusal::AdminRefusal;
 
 /// Tags of one call at most.
 const MOST_TAGS: usize = 1_000;
@@ -53,14 +53,14 @@ impl Words {
     }
 
     /// The scopes they mean: one, or one for each tag.
-    pub(crate) fn scopes(self, backstage: &dyn Backstage) -> Result<Vec<Scope>, Fault> {
+    pub(crate) fn scopes(self, backstage: &dyn Backstage) -> Result<Vec<Scope>, AdminRefusal> {
         if self.said() != 1 {
-            return Err(Fault::request(
+            return Err(AdminRefusal::request(
                 "say exactly one of `url`, `prefix`, `host`, `tag`, `tags` and `everything`",
             ));
         }
         if self.exact && self.url.is_none() {
-            return Err(Fault::request("`exact` goes with `url` only"));
+            return Err(AdminRefusal::request("`exact` goes with `url` only"));
         }
         if let Some(url) = self.url {
             return Ok(vec![url_scope(&url, self.exact, backstage)?]);
@@ -70,7 +70,7 @@ impl Words {
         }
         if let Some(host) = self.host {
             let authority = authority_of(&host, Scheme::Http).ok_or_else(|| {
-                Fault::request(format!(
+                AdminRefusal::request(format!(
                     "`{host}` is not a host; write it as in example.com or localhost:8080"
                 ))
             })?;
@@ -83,9 +83,9 @@ impl Words {
     }
 }
 
-fn url_scope(url: &str, exact: bool, backstage: &dyn Backstage) -> Result<Scope, Fault> {
+fn url_scope(url: &str, exact: bool, backstage: &dyn Backstage) -> Result<Scope, AdminRefusal> {
     refuse_star(url)?;
-    let place = Place::of(url).map_err(Fault::request)?;
+    let place = KeyedUrl::of(url).map_err(AdminRefusal::request)?;
     if exact {
         let target = backstage.keyed_target(&place);
         return Ok(Scope::Target { authority: place.authority, target });
@@ -95,35 +95,35 @@ fn url_scope(url: &str, exact: bool, backstage: &dyn Backstage) -> Result<Scope,
 }
 
 /// What other systems write for a prefix would be a character like any other here, and concern nothing.
-fn refuse_star(text: &str) -> Result<(), Fault> {
+fn refuse_star(text: &str) -> Result<(), AdminRefusal> {
     match text.find('*') {
         None => Ok(()),
-        Some(star) => Err(Fault::request(format!(
+        Some(star) => Err(AdminRefusal::request(format!(
             "`*` is only a character here; write `prefix` and what stands before it, `{}`",
             &text[..star]
         ))),
     }
 }
 
-fn prefix_scope(prefix: &str) -> Result<Scope, Fault> {
+fn prefix_scope(prefix: &str) -> Result<Scope, AdminRefusal> {
     refuse_star(prefix)?;
     if prefix.contains('?') {
-        return Err(Fault::request("`prefix` is of paths: write it without a query"));
+        return Err(AdminRefusal::request("`prefix` is of paths: write it without a query"));
     }
     if prefix.starts_with('/') {
         return Ok(Scope::Prefix { authority: None, path: rules::path::normalized(prefix).into() });
     }
-    let place = Place::of(prefix).map_err(|_| {
-        Fault::request(format!(
+    let place = KeyedUrl::of(prefix).map_err(|_| {
+        AdminRefusal::request(format!(
             "`{prefix}` is not a prefix; write it as in /news/ or http://example.com/news/"
         ))
     })?;
     Ok(Scope::Prefix { authority: Some(place.authority), path: place.target })
 }
 
-fn tag_scopes(tags: Vec<String>) -> Result<Vec<Scope>, Fault> {
+fn tag_scopes(tags: Vec<String>) -> Result<Vec<Scope>, AdminRefusal> {
     if tags.is_empty() || tags.len() > MOST_TAGS {
-        return Err(Fault::request(format!("`tags` is a list of 1 to {MOST_TAGS} tags")));
+        return Err(AdminRefusal::request(format!("`tags` is a list of 1 to {MOST_TAGS} tags")));
     }
     let wrong = |tag: &str| {
         tag.is_empty()
@@ -132,7 +132,7 @@ fn tag_scopes(tags: Vec<String>) -> Result<Vec<Scope>, Fault> {
     };
     if let Some(tag) = tags.iter().find(|tag| wrong(tag)) {
         let shown: String = tag.chars().take(40).flat_map(char::escape_default).collect();
-        return Err(Fault::request(format!(
+        return Err(AdminRefusal::request(format!(
             "`{shown}` is not a tag: 1 to {LONGEST} bytes without white space and commas"
         )));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::fault::Fault;
+use crate::refusal::AdminRefusal;
 
 /// How long to wait for the walk of somebody else.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,9 +26,11 @@ impl Walks {
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         walk: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, AdminRefusal> {
         let Ok(Ok(turn)) = timeout(PATIENCE, Arc::clone(&self.0).acquire_owned()).await else {
-            return Err(Fault::busy("somebody else is looking through the cache; ask again in a second"));
+            return Err(AdminRefusal::busy(
+                "somebody else is looking through the cache; ask again in a second",
+            ));
         };
         let walked = tokio::task::spawn_blocking(move || {
             let outcome = walk();
@@ -36,6 +38,6 @@ impl Walks {
             drop(turn);
             outcome
         });
-        walked.await.map_err(|_| Fault::internal("looking through the cache failed"))
+        walked.await.map_err(|_| AdminRefusal::internal("looking through the cache failed"))
     }
 }

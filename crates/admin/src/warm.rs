@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::backstage::{Errand, Fetched, Purpose};
 use crate::control::{Control, answer, content};
-use crate::fault::Fault;
-use crate::place::Place;
+use crate::keyed_url::KeyedUrl;
 use crate::purge::rate_of;
+use crate::refusal::AdminRefusal;
 use crate::rounds::{LONGEST, MOST};
 use crate::serve::Deadline;
 
@@ -35,17 +35,17 @@ pub(crate) async fn warm(
     Extension(deadline): Extension<Deadline>,
     fields: HeaderMap,
     body: Body,
-) -> Result<Response, Fault> {
+) -> Result<Response, AdminRefusal> {
     let call: Call = content(&fields, body).await?;
     let rate = rate_of(call.rate)?;
     if call.urls.is_empty() || call.urls.len() > MOST {
-        return Err(Fault::request(format!("`urls` is a list of 1 to {MOST} URLs")));
+        return Err(AdminRefusal::request(format!("`urls` is a list of 1 to {MOST} URLs")));
     }
     let errands = call.urls.iter().map(|url| {
-        let place = Place::of(url).map_err(Fault::request)?;
+        let place = KeyedUrl::of(url).map_err(AdminRefusal::request)?;
         Ok(Errand { place, fields: HeaderMap::new(), purpose: Purpose::Warm })
     });
-    let errands = errands.collect::<Result<Vec<_>, Fault>>()?;
+    let errands = errands.collect::<Result<Vec<_>, AdminRefusal>>()?;
     let round = control.0.rounds.begin(errands.len(), rate)?;
     // The rate bounds when the last one begins; origins may be slow on top.
     deadline.extend(LONGEST * 2);

@@ -16,7 +16,7 @@ use crate::waterfall;
 
 /// The command line's words.
 #[derive(clap::Args)]
-pub(crate) struct Question {
+pub(crate) struct ExplainArguments {
     /// The method, as in GET.
     #[arg(required_unless_present = "id")]
     method: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Question {
     id: Option<String>,
 }
 
-pub(crate) fn explain(question: &Question, json: bool) -> ExitCode {
+pub(crate) fn explain(question: &ExplainArguments, json: bool) -> ExitCode {
     if question.admin.is_some() || question.id.is_some() {
         return explain_running(question, json);
     }
@@ -72,7 +72,7 @@ pub(crate) fn explain(question: &Question, json: bool) -> ExitCode {
 }
 
 /// Asks the admin port.
-fn explain_running(question: &Question, json: bool) -> ExitCode {
+fn explain_running(question: &ExplainArguments, json: bool) -> ExitCode {
     let default = || DEFAULT.parse().expect("the address above is valid");
     let arguments =
         Arguments { admin: question.admin.unwrap_or_else(default), token_file: question.token_file.clone() };
@@ -114,14 +114,14 @@ fn tell(explanation: &Value, json: bool) -> ExitCode {
 }
 
 /// From the file, or as `up` would do it for the URL's own origin.
-fn plan_for(question: &Question, asked: &server::Question) -> Result<Plan, Faults> {
+fn plan_for(question: &ExplainArguments, asked: &server::ExplainRequest) -> Result<Plan, Faults> {
     match &question.config {
         Some(file) => plan::load(file),
         None => plan::up(&format!("{}://{}", asked.scheme.as_str(), asked.authority)),
     }
 }
 
-fn understand(question: &Question) -> Result<server::Question, String> {
+fn understand(question: &ExplainArguments) -> Result<server::ExplainRequest, String> {
     // clap has them both, or an id.
     let method = question.method.as_deref().unwrap_or_default();
     let url = question.url.as_deref().unwrap_or_default();
@@ -138,7 +138,7 @@ fn understand(question: &Question) -> Result<server::Question, String> {
     let authority = uri.authority().ok_or_else(|| complete(format!("`{url}` has no host")))?;
     let default_port = format!(":{}", scheme.default_port());
     let authority = authority.as_str().to_lowercase();
-    Ok(server::Question {
+    Ok(server::ExplainRequest {
         method,
         scheme,
         authority: authority.strip_suffix(&default_port).unwrap_or(&authority).to_owned(),
@@ -187,7 +187,11 @@ fn readable(explanation: &Value) -> String {
         let needs: Vec<_> = step["needs"].as_array().into_iter().flatten().map(word).collect();
         let waits =
             if needs.is_empty() { String::new() } else { format!(", waits for {}", needs.join(", ")) };
-        add("step", &Value::String(format!("{}: {}{waits}", word(&step["name"]), word(&step["asks"]))));
+        let stack: Vec<_> = step["stack"].as_array().into_iter().flatten().map(word).collect();
+        let within =
+            if stack.is_empty() { String::new() } else { format!(", within {}", stack.join(" → ")) };
+        let step = format!("{}: {}{waits}{within}", word(&step["name"]), word(&step["asks"]));
+        add("step", &Value::String(step));
     });
     let path: Vec<_> = compose["critical_path"].as_array().into_iter().flatten().map(word).collect();
     if !path.is_empty() {
@@ -202,6 +206,10 @@ fn readable(explanation: &Value) -> String {
     add("status", &explanation["status"]);
     add("said", &explanation["cache_status"]);
     each(&explanation["key_parts"], |part| add("key has", part));
+    each(&explanation["stack"], |layer| {
+        let effect = format!("{}: {}", word(&layer["name"]), word(&layer["effect"]));
+        add("layer", &Value::String(effect));
+    });
     each(&explanation["controls"], |control| {
         let effect = format!("{}: {}", word(&control["name"]), word(&control["effect"]));
         add("control", &Value::String(effect));

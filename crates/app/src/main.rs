@@ -60,7 +60,7 @@ enum Command {
     /// Tell what would happen to a request: route, key, policy, and why its answer is cached or not.
     Explain {
         #[command(flatten)]
-        question: explain::Question,
+        question: explain::ExplainArguments,
     },
     /// Forget, list, show or fetch what a running fleetfoot has stored.
     Cache {

@@ -34,9 +34,8 @@ use crate::fill::fetch::{Ask, failed};
 use crate::fill::unshared::Asker;
 use crate::key::KeyView;
 use crate::key::keying::{Look, Scratch};
-use crate::lookup::{Found, find};
+use crate::lookup::{Lookup, find};
 use crate::purge::forgetting::Forgetting;
-use crate::request::content::{self, Content};
 use crate::request::graphql::{self, Asks};
 use crate::request::interest::{Interest, content_bypass};
 use crate::request::mutation;
@@ -82,7 +81,9 @@ impl<C: Call> Caching<'_, C> {
     /// See the module.
     pub async fn answer(&self, request: Request) -> Answer {
         let mut answer = self.decide(request).await.concise();
-        if let Ok(response) = &mut answer.outcome {
+        if self.policy.strips_tags
+            && let Ok(response) = &mut answer.outcome
+        {
             strip_tags(&mut response.fields, self.policy);
         }
         answer
@@ -105,9 +106,9 @@ impl<C: Call> Caching<'_, C> {
             return self.pass(request, CacheStatus::forward(Fwd::Bypass).because(why)).await;
         }
         if keys_content {
-            match content::read(std::mem::take(&mut request.body), self.policy.body_keys.max).await {
-                Ok(Content::Whole(content)) => request.body = content.into(),
-                Ok(Content::TooLong(body)) => {
+            match std::mem::take(&mut request.body).within(self.policy.body_keys.max).await {
+                Ok(Ok(content)) => request.body = content.into(),
+                Ok(Err(body)) => {
                     request.body = body;
                     return self
                         .pass(request, CacheStatus::forward(Fwd::Bypass).because(Forgetting::TOO_LONG))
@@ -179,9 +180,9 @@ impl<C: Call> Caching<'_, C> {
         };
         let now = Clock::now();
         let found = match self.find(&ask, now) {
-            Found::Ask { stale: None, fwd: fwd @ (Fwd::UriMiss | Fwd::VaryMiss), vary } => {
+            Lookup::Ask { stale: None, fwd: fwd @ (Fwd::UriMiss | Fwd::VaryMiss), vary } => {
                 match self.recall(&ask, fwd).await {
-                    Recalled::Nothing => Found::Ask { stale: None, fwd, vary },
+                    Recalled::Nothing => Lookup::Ask { stale: None, fwd, vary },
                     Recalled::InMemory => self.find(&ask, now),
                     Recalled::Answer(answer) => return *answer,
                 }
@@ -190,7 +191,7 @@ impl<C: Call> Caching<'_, C> {
         };
         let directives = &ask.directives;
         match found {
-            Found::Usable { entry, refresh } => {
+            Lookup::Usable { entry, refresh } => {
                 if refresh {
                     self.refresh(&ask, &entry);
                 }
@@ -205,29 +206,29 @@ impl<C: Call> Caching<'_, C> {
                 let status = CacheStatus::hit(entry.terms().fresh_for(now));
                 Answer::stored(&ask.request.view(), encoding, &entry, status)
             }
-            Found::Ask { .. } | Found::AskAlone if directives.only_if_cached => {
+            Lookup::Ask { .. } | Lookup::AskAlone if directives.only_if_cached => {
                 let error = Error::new(
                     Kind::OnlyIfCached,
-                    "nothing usable is stored and only-if-cached forbids asking",
+                    "nothing usable is stored, and only-if-cached forbids asking the origin",
                 );
                 Answer { outcome: Err(error), status: CacheStatus::forward(Fwd::Request), waited: None }
             }
-            Found::Ask { stale, fwd, .. } if ask.request.method == Method::HEAD => {
+            Lookup::Ask { stale, fwd, .. } if ask.request.method == Method::HEAD => {
                 self.told_shortly(self.head(Ask { stale, fwd, ..ask }).await)
             }
-            Found::AskAlone if ask.request.method == Method::HEAD => self.told_shortly(self.head(ask).await),
-            Found::Ask { .. } | Found::AskAlone if directives.no_store => {
+            Lookup::AskAlone if ask.request.method == Method::HEAD => self.told_shortly(self.head(ask).await),
+            Lookup::Ask { .. } | Lookup::AskAlone if directives.no_store => {
                 let status = CacheStatus::forward(Fwd::Request).because(NotStored::RequestNoStore.word());
                 self.pass(ask.request, status).await
             }
-            Found::Ask { stale: None, fwd, .. } if interest.range() && !keys_content => {
+            Lookup::Ask { stale: None, fwd, .. } if interest.range() && !keys_content => {
                 self.range(Ask { fwd, ..ask }).await
             }
-            Found::AskAlone => {
+            Lookup::AskAlone => {
                 let ask = Ask { is_unshared: true, ..ask };
                 self.lead(self.alone(), ask, Instant::now()).await
             }
-            Found::Ask { stale, fwd, vary } => {
+            Lookup::Ask { stale, fwd, vary } => {
                 let wanted = (!vary.is_empty()).then(|| Variant::of(&vary, ask.request.view().fields));
                 self.fill(Ask { stale, fwd, ..ask }, wanted).await
             }
@@ -239,7 +240,7 @@ impl<C: Call> Caching<'_, C> {
         Sharing::of(self.store, self.link, self.policy)
     }
 
-    pub(crate) fn find(&self, ask: &Ask, now: Timestamp) -> Found {
+    pub(crate) fn find(&self, ask: &Ask, now: Timestamp) -> Lookup {
         let (key, fields) = (ask.key.view(), ask.request.view().fields);
         find(self.store, &key, fields, ask.interest, &ask.directives, self.policy.early, now)
     }

@@ -13,9 +13,10 @@ pub(crate) mod resource;
 pub(crate) mod stored_head;
 pub(crate) mod tags;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use bytes::Bytes;
+use expression::Json;
 use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
 use message::{Fields, Timestamp};
@@ -26,7 +27,7 @@ use rules::{Encoding, Exchange, Terms, Vary};
 use crate::entry::encoded::Encoded;
 use crate::entry::tags::Tags;
 use crate::key::keyed_fields::KeyedFields;
-use crate::tier::held::Content;
+use crate::tier::memory_account::Content;
 
 /// A complete stored answer and the terms of its reuse. What it answers with never changes: an update makes a new one.
 #[derive(Debug)]
@@ -40,13 +41,18 @@ pub struct Entry {
     compared: AtomicU64,
     /// How often it was used, roughly: two cores at once may count as one.
     hits: AtomicU32,
-    /// It is being refreshed before its time.
-    refreshing: AtomicBool,
-    /// It is being compressed.
-    encoding: AtomicBool,
+    /// What has become of it, a bit each: see below.
+    state: AtomicU8,
     /// What most entries do not have.
     more: Option<Box<More>>,
 }
+
+/// It is being refreshed before its time.
+const REFRESHING: u8 = 1;
+/// It is being compressed.
+const ENCODING: u8 = 2;
+/// Its content was found to be JSON, without white space around it.
+const JSON: u8 = 4;
 
 /// What an entry may have besides an answer.
 #[derive(Clone, Debug, Default)]
@@ -150,10 +156,14 @@ impl Entry {
             terms,
             compared: AtomicU64::new(since),
             hits: AtomicU32::new(0),
-            refreshing: AtomicBool::new(false),
-            encoding: AtomicBool::new(false),
+            state: AtomicU8::new(0),
             more: (!is_plain).then(|| Box::new(more)),
         }
+    }
+
+    /// The same of a value, which whoever made it has checked.
+    pub(crate) fn of_value(draft: Draft, json: Content) -> Self {
+        Entry { state: AtomicU8::new(JSON), ..Entry::new(draft, json) }
     }
 
     /// This answer as a draft, to be changed into the next: after a 304 (RFC 9111 §4.3.4), for one.
@@ -177,6 +187,7 @@ impl Entry {
         let fields = draft.fields.clone();
         let mut next = Entry::new(draft, self.body.clone());
         next.hits = AtomicU32::new(self.hits());
+        next.state = AtomicU8::new(self.state.load(Relaxed) & JSON);
         if let (Some(more), Some(before)) = (&mut next.more, &self.more)
             && more.encodable
         {
@@ -217,6 +228,22 @@ impl Entry {
     /// The content.
     pub fn body(&self) -> &Bytes {
         self.body.bytes()
+    }
+
+    /// Its content as a value, where it is one for everybody. Looked through once, wherever it came from.
+    pub(crate) fn value(&self) -> Option<Json> {
+        let body = self.body();
+        if self.is(JSON) {
+            return Some(Json::kept(body.clone()));
+        }
+        if self.status != StatusCode::OK || self.variant().is_some() {
+            return None;
+        }
+        let json = Json::check(body.clone())?;
+        if json.bytes().len() == body.len() {
+            self.becomes(JSON);
+        }
+        Some(json)
     }
 
     /// Bytes of content in all its forms.
@@ -299,27 +326,36 @@ impl Entry {
     pub(crate) fn is_due_early(&self, share: f64, now: Timestamp) -> bool {
         /// Uses since it was stored that make it hot.
         const HOT: u32 = 10;
-        self.hits() >= HOT && self.terms.fresh_share_left(now) < share && !self.refreshing.load(Relaxed)
+        self.hits() >= HOT && self.terms.fresh_share_left(now) < share && !self.is(REFRESHING)
     }
 
     /// Whether the caller is the one to refresh it.
     pub(crate) fn begin_refresh(&self) -> bool {
-        !self.refreshing.swap(true, Relaxed)
+        self.becomes(REFRESHING)
     }
 
     /// Whether the caller is the one to compress it.
     pub(crate) fn begin_encoding(&self) -> bool {
-        !self.encoding.swap(true, Relaxed)
+        self.becomes(ENCODING)
     }
 
     /// Whether somebody does, or did in vain.
     pub(crate) fn is_encoding(&self) -> bool {
-        self.encoding.load(Relaxed)
+        self.is(ENCODING)
     }
 
     /// It came to nothing.
     pub(crate) fn end_encoding(&self) {
-        self.encoding.store(false, Relaxed);
+        self.state.fetch_and(!ENCODING, Relaxed);
+    }
+
+    fn is(&self, state: u8) -> bool {
+        self.state.load(Relaxed) & state != 0
+    }
+
+    /// Whether it was not before.
+    fn becomes(&self, state: u8) -> bool {
+        self.state.fetch_or(state, Relaxed) & state == 0
     }
 
     /// The fields as a map, parsed from the head that [`Entry::new`] wrote, with what the origin said of the lifetime.
@@ -385,6 +421,19 @@ mod tests {
             let mut back = entry.fields();
             prop_assert_eq!(back.remove(CONTENT_LENGTH), Some(HeaderValue::from(4)));
             prop_assert_eq!(back, fields);
+        }
+    }
+
+    #[test]
+    fn a_value_is_looked_through_once() {
+        for (content, expected) in
+            [(&b"{\"a\":1}"[..], Some("{\"a\":1}")), (b" 1\n", Some("1")), (b"a", None)]
+        {
+            let entry = Entry::new(sample::draft(), sample::content(content));
+            assert_eq!(entry.value().as_ref().map(Json::as_str), expected);
+            assert_eq!(entry.is(JSON), expected.is_some_and(|text| text.len() == content.len()));
+            assert_eq!(entry.value().as_ref().map(Json::as_str), expected);
+            assert_eq!(entry.softened(Timestamp::from_secs(2)).is(JSON), entry.is(JSON));
         }
     }
 

@@ -6,6 +6,7 @@
 //! ```text
 //! Asking ──► Arriving ──► (ended)        a storable answer, shared as it comes
 //!        ├─► Settled(Entry)              the stored answer was confirmed (304)
+//!        ├─► Settled(Value)              a value of a source that is no origin, whole at once
 //!        ├─► Settled(Alone)              not for sharing: everyone asks for themself, at once
 //!        └─► Settled(Failed)             the origin failed; perhaps a stale answer may serve
 //! ```
@@ -18,6 +19,7 @@ pub(crate) mod filler;
 pub(crate) mod fills;
 pub(crate) mod follower;
 pub(crate) mod follower_body;
+pub(crate) mod keeper;
 pub(crate) mod onward;
 pub(crate) mod partial_body;
 pub(crate) mod unshared;
@@ -26,6 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use expression::Json;
 use http::HeaderMap;
 use message::Error;
 
@@ -33,7 +36,7 @@ use crate::entry::{Draft, Entry, Variant};
 use crate::fill::arriving::{Arriving, Passing};
 use crate::fill::beginning::Beginning;
 use crate::fill::follower::Piece;
-use crate::tier::held::{Content, Held};
+use crate::tier::memory_account::{Content, MemoryAccount};
 
 /// The head of a storable answer that is arriving.
 #[derive(Debug)]
@@ -53,6 +56,8 @@ pub(crate) enum Settled {
     Entry(Arc<Entry>),
     /// Another instance has fetched it.
     Shared(Arc<Entry>),
+    /// A value, stored or not: it may be shared in any case.
+    Value(Json),
     /// The answer is the leader's alone.
     Alone,
     /// No usable answer; `stale` may serve those whose directives allow it.
@@ -81,7 +86,7 @@ impl Done {
 
 /// What a follower learns once there is something to learn.
 #[derive(Clone, Debug)]
-pub(crate) enum News {
+pub(crate) enum FillNews {
     Arriving(Arc<ArrivingHead>),
     Settled(Settled),
 }
@@ -93,7 +98,7 @@ pub(crate) struct Fill {
     is_alone: bool,
     /// The epoch of purges when it began: what it brings is of before the later ones.
     since: u64,
-    held: Arc<Held>,
+    held: Arc<MemoryAccount>,
     state: Mutex<State>,
 }
 
@@ -137,13 +142,13 @@ struct Seat {
 }
 
 impl Fill {
-    pub(crate) fn new(variant: Option<Variant>, since: u64, held: &Arc<Held>) -> Arc<Fill> {
+    pub(crate) fn new(variant: Option<Variant>, since: u64, held: &Arc<MemoryAccount>) -> Arc<Fill> {
         let state = Mutex::new(State { variant, ..State::default() });
         Arc::new(Fill { is_alone: false, since, held: Arc::clone(held), state })
     }
 
     /// For one client, outside the table.
-    pub(crate) fn alone(since: u64, held: &Arc<Held>) -> Arc<Fill> {
+    pub(crate) fn alone(since: u64, held: &Arc<MemoryAccount>) -> Arc<Fill> {
         Arc::new(Fill { is_alone: true, since, held: Arc::clone(held), state: Mutex::default() })
     }
 
@@ -307,7 +312,7 @@ impl Fill {
         state.wake_filler();
     }
 
-    pub(crate) fn poll_news(&self, seat: usize, cx: &mut Context<'_>) -> Poll<News> {
+    pub(crate) fn poll_news(&self, seat: usize, cx: &mut Context<'_>) -> Poll<FillNews> {
         let mut state = self.state();
         match &state.phase {
             Phase::Asking => {
@@ -316,10 +321,10 @@ impl Fill {
             }
             // Whoever comes after the beginning is gone cannot follow.
             Phase::Arriving(arrival) if state.seats[seat].read == 0 && arrival.content.start() > 0 => {
-                Poll::Ready(News::Settled(Settled::Alone))
+                Poll::Ready(FillNews::Settled(Settled::Alone))
             }
-            Phase::Arriving(arrival) => Poll::Ready(News::Arriving(Arc::clone(&arrival.head))),
-            Phase::Settled(settled) => Poll::Ready(News::Settled(settled.clone())),
+            Phase::Arriving(arrival) => Poll::Ready(FillNews::Arriving(Arc::clone(&arrival.head))),
+            Phase::Settled(settled) => Poll::Ready(FillNews::Settled(settled.clone())),
         }
     }
 
@@ -396,7 +401,7 @@ mod tests {
 
     /// A fill of content that passes: none may be stored.
     fn passing(first: &'static [u8]) -> (Arc<Fill>, Follower) {
-        let fill = Fill::new(None, 0, &Held::new(64 << 20));
+        let fill = Fill::new(None, 0, &MemoryAccount::new(64 << 20));
         let reader = Follower::new(&fill);
         fill.arrive(head());
         fill.extend(Bytes::from_static(first), 0);
@@ -417,7 +422,7 @@ mod tests {
         assert_eq!(read(&reader, &mut cx).unwrap(), "first");
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
         let late = Follower::new(&fill);
-        assert!(matches!(late.poll_news(&mut cx), Poll::Ready(News::Settled(Settled::Alone))));
+        assert!(matches!(late.poll_news(&mut cx), Poll::Ready(FillNews::Settled(Settled::Alone))));
         fill.extend(Bytes::from_static(b"second"), 0);
         assert_eq!(fill.poll_room(&mut cx), Poll::Ready(true));
         assert_eq!(read(&reader, &mut cx).unwrap(), "second");
@@ -445,7 +450,7 @@ mod tests {
     #[test]
     fn nothing_is_read_ahead_for_one_reader_where_there_is_no_room() {
         let mut cx = Context::from_waker(Waker::noop());
-        let held = Held::new(0);
+        let held = MemoryAccount::new(0);
         let _on_loan = held.hold(1 << 30);
         let fill = Fill::new(None, 0, &held);
         let reader = Follower::new(&fill);

@@ -10,6 +10,7 @@
 //!   lookup    what is stored, and what may be done with it
 //!   fill      one fetch for all who want the same
 //!   entry     a stored answer, its variants, parts and compressed forms
+//! value    what calls gave that are no requests over HTTP, kept by the same rules
 //! purge    forgetting: marks, what writes make out of date
 //! tier     where answers are kept: memory, disk, what instances share
 //! store    all of it, as the cores share it
@@ -28,6 +29,7 @@ mod sample;
 mod shown;
 mod store;
 mod tier;
+mod value;
 
 pub use answer::{Answer, Caching};
 pub use disk::Noted;
@@ -41,7 +43,8 @@ pub use key::{Key, KeyView};
 pub use purge::forgetting::Forgetting;
 pub use purge::{Counted, Listed, Purge, Scope, Swept};
 pub use shown::{Shown, is_secret};
-pub use store::{Counters, Fresh, Store, Tiers};
-pub use tier::held::Content;
+pub use store::{FreshEntry, Store, StoreCounters, Tiers};
 pub use tier::memory::Memory;
+pub use tier::memory_account::Content;
 pub use tier::shared_figures::SharedFigures;
+pub use value::{CachedValue, CachingValues};

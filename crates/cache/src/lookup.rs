@@ -12,7 +12,7 @@ use crate::request::interest::Interest;
 use crate::store::Store;
 
 /// The result of a lookup.
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     /// Answer with this entry. `refresh`: it is stale, or soon will be, and the origin should be asked meanwhile.
     Usable { entry: Arc<Entry>, refresh: bool },
     /// Ask the origin. `stale` is what its answer may confirm; `vary` what the key's answers are known to vary on.
@@ -30,32 +30,44 @@ pub(crate) fn find(
     directives: &RequestDirectives,
     early: Option<f64>,
     now: Timestamp,
-) -> Found {
+) -> Lookup {
     let Some(resource) = store.memory.get(key) else {
-        return Found::Ask { stale: None, fwd: Fwd::UriMiss, vary: Vec::new() };
+        return Lookup::Ask { stale: None, fwd: Fwd::UriMiss, vary: Vec::new() };
     };
     if resource.is_unshared(now) {
-        return Found::AskAlone;
+        return Lookup::AskAlone;
     }
     let vary = || resource.vary().to_vec();
     let Some(entry) = resource.select(fields) else {
         let fwd = if resource.has_whole() { Fwd::VaryMiss } else { Fwd::UriMiss };
-        return Found::Ask { stale: None, fwd, vary: vary() };
+        return Lookup::Ask { stale: None, fwd, vary: vary() };
     };
     let Some(entry) = store.standing(key, Arc::clone(entry)) else {
-        return Found::Ask { stale: None, fwd: Fwd::UriMiss, vary: vary() };
+        return Lookup::Ask { stale: None, fwd: Fwd::UriMiss, vary: vary() };
     };
+    judge(entry, vary, interest, directives, early, now)
+}
+
+/// What may be done with an entry. `vary`: what the key's answers are known to vary on.
+pub(crate) fn judge(
+    entry: Arc<Entry>,
+    vary: impl FnOnce() -> Vec<HeaderName>,
+    interest: Interest,
+    directives: &RequestDirectives,
+    early: Option<f64>,
+    now: Timestamp,
+) -> Lookup {
     match entry.terms().reuse(directives, interest.authorization(), now) {
         Reuse::Fresh => {
             let refresh = early.is_some_and(|share| entry.is_due_early(share, now)) && entry.begin_refresh();
-            Found::Usable { entry, refresh }
+            Lookup::Usable { entry, refresh }
         }
-        Reuse::Stale => Found::Usable { entry, refresh: false },
-        Reuse::StaleWhileRevalidate => Found::Usable { entry, refresh: true },
+        Reuse::Stale => Lookup::Usable { entry, refresh: false },
+        Reuse::StaleWhileRevalidate => Lookup::Usable { entry, refresh: true },
         Reuse::Validate(why) => {
             let fwd = if why.is_client() { Fwd::Request } else { Fwd::Stale };
-            Found::Ask { stale: Some(entry), fwd, vary: vary() }
+            Lookup::Ask { stale: Some(entry), fwd, vary: vary() }
         }
-        Reuse::NotForThisRequest => Found::Ask { stale: None, fwd: Fwd::Request, vary: vary() },
+        Reuse::NotForThisRequest => Lookup::Ask { stale: None, fwd: Fwd::Request, vary: vary() },
     }
 }

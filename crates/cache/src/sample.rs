@@ -6,7 +6,7 @@ use rules::{Exchange, Policy, Terms};
 
 use crate::entry::Draft;
 use crate::entry::tags::Tags;
-use crate::tier::held::{Content, Held};
+use crate::tier::memory_account::{Content, MemoryAccount};
 
 /// Its fields.
 pub(crate) fn fields() -> HeaderMap {
@@ -30,7 +30,7 @@ pub(crate) fn terms() -> Terms {
 
 /// Content that counts, but with nothing else.
 pub(crate) fn content(bytes: &[u8]) -> Content {
-    Held::new(0).hold(0).copied(bytes)
+    MemoryAccount::new(0).hold(0).copied(bytes)
 }
 
 /// The whole of it, but for its content.

@@ -36,19 +36,19 @@ pub struct Store {
     /// What lies behind that, for all instances.
     pub(crate) shared: Option<Arc<SharedTier>>,
     /// What happened off the path of a hit.
-    pub counters: Counters,
+    pub counters: StoreCounters,
 }
 
 /// A fresh answer, and how its content goes to this client.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct FreshEntry {
     /// The stored answer.
     pub entry: Arc<Entry>,
     /// Which of its compressed forms; `None`: the content as it is.
     pub encoding: Option<rules::Encoding>,
 }
 
-impl Fresh {
+impl FreshEntry {
     /// The compressed form; `None`: the content as it is.
     pub fn encoded(&self) -> Option<&Encoded> {
         self.entry.encoded(self.encoding?)
@@ -56,7 +56,7 @@ impl Fresh {
 }
 
 /// What a fetch brought.
-pub(crate) enum Kept {
+pub(crate) enum EntryOrPart {
     /// A whole answer. `before`: the same content on other terms, where it was stored.
     Entry {
         entry: Arc<Entry>,
@@ -67,7 +67,7 @@ pub(crate) enum Kept {
 
 /// Counts since the start.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct StoreCounters {
     fills: AtomicU64,
     filling: AtomicU64,
     coalesced: AtomicU64,
@@ -83,7 +83,7 @@ pub struct Tiers {
     /// A folder of this machine.
     pub disk: Option<Arc<disk::Disk>>,
     /// What instances share.
-    pub redis: Option<Arc<redis_link::Shared>>,
+    pub redis: Option<Arc<redis_link::SharedLink>>,
 }
 
 impl Store {
@@ -119,7 +119,7 @@ impl Store {
             persisted: Persisted::default(),
             disk: None,
             shared: None,
-            counters: Counters::default(),
+            counters: StoreCounters::default(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Store {
     ///
     /// Conditional and range requests are left to the longer way, since their answers are not the entry's head; and so
     /// is whoever should set off an early refresh, or asks for a compressed form that is not there yet.
-    pub fn fresh(&self, look: &Look<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+    pub fn fresh(&self, look: &Look<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<FreshEntry> {
         let (request, policy) = (look.request, look.policy);
         let interest = Interest::of(look);
         if interest.shapes_the_answer() || interest.bypass().is_some() {
@@ -161,7 +161,7 @@ impl Store {
             }
         }
         entry.hit();
-        Some(Fresh { entry, encoding })
+        Some(FreshEntry { entry, encoding })
     }
 
     /// The entry as the purges since its last use leave it; `None`: it is gone. Two numbers are compared in most cases.
@@ -204,9 +204,14 @@ impl Store {
     /// a purge either finds the entry or is found here.
     ///
     /// Gives back the entry as it is kept; `None` for a part, too.
-    pub(crate) fn keep(&self, key: &KeyView<'_>, kept: Kept, most_variants: usize) -> Option<Arc<Entry>> {
+    pub(crate) fn keep(
+        &self,
+        key: &KeyView<'_>,
+        kept: EntryOrPart,
+        most_variants: usize,
+    ) -> Option<Arc<Entry>> {
         match kept {
-            Kept::Entry { entry, before } => {
+            EntryOrPart::Entry { entry, before } => {
                 let length = entry.body().len() as u64;
                 self.standing(key, Arc::clone(&entry))?;
                 self.memory.put(key, Arc::clone(&entry), most_variants);
@@ -215,7 +220,7 @@ impl Store {
                 self.keep_on_disk(key, &entry, before.as_deref());
                 Some(entry)
             }
-            Kept::Part(part) => {
+            EntryOrPart::Part(part) => {
                 if self.stands(key, &part) {
                     self.memory.put_part(key, part);
                 }
@@ -268,7 +273,7 @@ impl Store {
     }
 }
 
-impl Counters {
+impl StoreCounters {
     pub(crate) fn fill_started(&self) {
         self.fills.fetch_add(1, Relaxed);
         self.filling.fetch_add(1, Relaxed);

@@ -21,9 +21,8 @@ mod step;
 mod tests;
 mod timing;
 
-pub use content::{LARGEST, read_body};
 pub use respond::server_timing;
-pub use run::{Account, Answered, Calls, Run, Served};
+pub use run::{Account, Calls, Run, Served};
 pub use shown::{ShownStep, critical_path, shown};
 pub use single_flight::{Flight, SingleFlight};
 pub use timing::{Outcome, Took};

@@ -34,8 +34,7 @@ pub(crate) fn prepare(call: &StepCall, context: &Context<'_>) -> Result<BoundCal
                     return Err(too_much(is_of_request(context, argument.values())));
                 }
                 if index < keys && arguments.iter().skip(before).any(rules::path::misleads_decoded) {
-                    let detail =
-                        "a key that is asked for has a control character, or leads out of its place by `..`";
+                    let detail = "a requested key contains a control character or a `.` or `..` segment";
                     return Err(Error::new(kind_of_fault(is_of_request(context, argument.values())), detail));
                 }
             }
@@ -71,7 +70,7 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<BoundCall> {
         Err(Unwritten::Segment { noun, from_request }) => {
             return Err(Error::new(
                 kind_of_fault(from_request),
-                format!("{noun} is empty, or leads out of its segment, which names nothing in a path"),
+                format!("{noun} is empty or leads out of its path segment"),
             ));
         }
     }
@@ -94,7 +93,7 @@ fn http(call: &HttpCall, context: &Context<'_>) -> Result<BoundCall> {
         let value = HeaderValue::from_bytes(&value).map_err(|_| {
             Error::new(
                 kind_of_fault(from_request),
-                format!("the value for the field `{name}` has bytes that no field can have"),
+                format!("the value for the header `{name}` contains bytes that no header may contain"),
             )
         })?;
         fields.append(name.clone(), value);
@@ -153,6 +152,6 @@ pub(crate) fn missing(lacks: &str) -> Error {
 fn too_much(from_request: bool) -> Error {
     Error::new(
         kind_of_fault(from_request),
-        format!("more than {MOST_ARGUMENTS} values, or {} KiB, are asked for", MOST_BYTES / 1024),
+        format!("more than {MOST_ARGUMENTS} values, or {} KiB of them, are requested", MOST_BYTES / 1024),
     )
 }

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use expression::{Context, Given, Json};
+use expression::{Context, Given};
 use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::WeakShared;
 use guard::Places;
 use message::{Error, Kind, RequestView, Result};
 use plan::{Compose, Step};
-use source::BoundCall;
+use source::{BoundCall, Value};
 use tokio::time::Instant;
 
 use crate::content;
@@ -31,15 +31,6 @@ const MOST_BEGUN: usize = 100_000;
 pub trait Calls: 'static {
     /// Carries a call out. Dropping it cancels.
     fn call(&self, step: &Step, call: BoundCall) -> Flight;
-}
-
-/// What a call gave.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    /// The value.
-    pub json: Json,
-    /// Whether it is what was given before, in place of what cannot be given now.
-    pub is_stale: bool,
 }
 
 /// All values of a request whose steps have ended, each at its place.
@@ -96,7 +87,7 @@ pub(crate) struct Running<'a, C> {
 enum Own {
     /// It belongs to those who wait for it, and ends with the last of them.
     UnderWay(WeakShared<Flight>),
-    Ended(Result<Answered>),
+    Ended(Result<Value>),
 }
 
 impl<C: Calls> Run<'_, C> {
@@ -182,7 +173,7 @@ impl<'a, C: Calls> Running<'a, C> {
     }
 
     /// Takes in what was given, within what one request may hold.
-    pub(crate) fn hold(&self, answered: Answered) -> Result<Answered> {
+    pub(crate) fn hold(&self, answered: Value) -> Result<Value> {
         self.held.set(self.held.get().saturating_add(answered.json.bytes().len()));
         if self.held.get() > MOST_HELD {
             let detail = format!("steps gave more than {} MiB together", MOST_HELD / 1024 / 1024);
@@ -192,14 +183,14 @@ impl<'a, C: Calls> Running<'a, C> {
     }
 
     /// Carries a call out.
-    pub(crate) async fn call(&self, step: &Step, call: BoundCall) -> Result<Answered> {
+    pub(crate) async fn call(&self, step: &Step, call: BoundCall) -> Result<Value> {
         // Some answers are at hand, and a long list of them is not to keep the core from everybody else.
         tokio::task::consume_budget().await;
         self.hold(self.shared_call(step, call).await?)
     }
 
     /// Carries a call out, or joins the one that is the same.
-    async fn shared_call(&self, step: &Step, call: BoundCall) -> Result<Answered> {
+    async fn shared_call(&self, step: &Step, call: BoundCall) -> Result<Value> {
         self.account.borrow_mut().calls += 1;
         let save = self.compose().save;
         let is_shared = self.may_share && (save.dedupe || save.coalesce) && call.is_safe();
@@ -208,8 +199,7 @@ impl<'a, C: Calls> Running<'a, C> {
         }
         let mut key = Vec::with_capacity(128);
         // What wraps the call is a part of it.
-        let wrapping = step.wrapping.as_ref().map_or(0, |wrapping| u64::from(wrapping.number) + 1);
-        key.extend_from_slice(&wrapping.to_be_bytes());
+        key.extend_from_slice(&(step.wrapping.unwrap_or(usize::MAX) as u64).to_be_bytes());
         call.write_identity(&mut key);
         let made = match self.own.borrow().get(&key[..]) {
             Some(Own::Ended(outcome)) => {
@@ -224,8 +214,11 @@ impl<'a, C: Calls> Running<'a, C> {
             return flight.await;
         }
         let begin = || self.run.calls.call(step, call);
-        let (flight, is_joined) =
-            if save.coalesce { self.run.flights.join(&key, begin) } else { (begin().shared(), false) };
+        let (flight, is_joined) = if save.coalesce && step.is_shared {
+            self.run.flights.join(&key, begin)
+        } else {
+            (begin().shared(), false)
+        };
         self.account.borrow_mut().coalesced += u64::from(is_joined);
         if !save.dedupe {
             return flight.await;

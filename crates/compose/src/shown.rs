@@ -13,6 +13,8 @@ pub struct ShownStep {
     pub needs: Vec<String>,
     /// Steps before it on the longest way to it.
     pub depth: usize,
+    /// What wraps its call, as [`Step::wrapping`](plan::Step::wrapping) says.
+    pub wrapping: Option<usize>,
     /// Steps inside of it.
     pub inside: Vec<ShownStep>,
 }
@@ -31,6 +33,7 @@ pub fn shown(graph: &Graph) -> Vec<ShownStep> {
             asks: asks(step),
             needs: step.needs.iter().map(name).collect(),
             depth: depths[index],
+            wrapping: step.wrapping,
             inside,
         }
     };

@@ -12,11 +12,10 @@ use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::{Shared, WeakShared};
 use message::Result;
-
-use crate::run::Answered;
+use source::Value;
 
 /// A call under way, which belongs to nobody: several may wait for it.
-pub type Flight = Pin<Box<dyn Future<Output = Result<Answered>>>>;
+pub type Flight = Pin<Box<dyn Future<Output = Result<Value>>>>;
 /// The same, waited for by several.
 pub(crate) type SharedFlight = Shared<Flight>;
 

@@ -8,12 +8,12 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use message::{Error, Kind, Misfit, Result};
 use plan::{Graph, Otherwise, Over, Step, StepCall, Task};
-use source::BoundCall;
+use source::{BoundCall, Value};
 use tokio::time::Instant;
 
 use crate::graph;
 use crate::prepare::{is_of_request, missing, prepare, unable};
-use crate::run::{Answered, Calls, Running};
+use crate::run::{Calls, Running};
 use crate::timing::Outcome;
 
 /// A step under way.
@@ -34,7 +34,7 @@ impl From<Error> for Failure {
 }
 
 /// What a step gave, or why not.
-type Done = std::result::Result<Answered, Failure>;
+type Done = std::result::Result<Value, Failure>;
 
 /// What a step does, once what it needs is known.
 enum Work<'r> {
@@ -166,7 +166,7 @@ async fn carry_out<'r, C: Calls>(
                 is_stale |= answered.is_stale;
             }
             out.push(']');
-            Ok(Answered { json: Json::written(out), is_stale })
+            Ok(Value { json: Json::written(out), is_stale })
         }
     }
 }
@@ -202,15 +202,15 @@ async fn compose<C: Calls>(
     inner: &Graph,
     before: Vec<Given>,
     name: &str,
-) -> Result<Answered> {
+) -> Result<Value> {
     let values = graph::run(running, inner, before, name).await?;
     let mut out = Vec::new();
     let context = running.context(&values);
     if !inner.respond.write(&context, &mut out).map_err(|why| unable(&context, why))? {
-        return Ok(Answered { json: Json::null(), is_stale: false });
+        return Ok(Value { json: Json::null(), is_stale: false });
     }
     let text = String::from_utf8(out).expect("JSON is written from texts");
-    Ok(Answered { json: Json::written(text), is_stale: false })
+    Ok(Value { json: Json::written(text), is_stale: false })
 }
 
 /// The items of a list, within its bound.
@@ -244,7 +244,7 @@ fn items(over: &Over, context: &Context<'_>) -> Result<Vec<Given>> {
 /// What there is after a step: its value, or what stands in for it.
 fn settle(step: &Step, done: Done) -> Result<(Outcome, Given)> {
     let Failure { error, is_final } = match done {
-        Ok(Answered { json, is_stale }) => {
+        Ok(Value { json, is_stale }) => {
             let outcome = if is_stale { Outcome::Stale } else { Outcome::Given };
             return Ok((outcome, Given::Json(json)));
         }

@@ -14,11 +14,11 @@ use guard::Places;
 use http::{HeaderMap, Method};
 use message::{Body, Error, Fields, Kind, RequestView, Response, Result, Scheme};
 use plan::{Compose, Plan, RouteEnd, Step};
-use source::{BoundCall, Question};
+use source::{BoundCall, Question, Value};
 use tokio::time::Instant;
 
 use crate::SingleFlight;
-use crate::run::{Account, Answered, Calls, Run};
+use crate::run::{Account, Calls, Run};
 use crate::single_flight::Flight;
 
 mod stories;
@@ -103,10 +103,7 @@ impl Calls for Script {
             if part.fails {
                 return Err(Error::new(Kind::Connect, "told to fail"));
             }
-            Ok(Answered {
-                json: Json::written(format!("{{\"at\":\"{target}\",\"v\":1.50}}")),
-                is_stale: false,
-            })
+            Ok(Value { json: Json::written(format!("{{\"at\":\"{target}\",\"v\":1.50}}")), is_stale: false })
         })
     }
 }
@@ -116,7 +113,7 @@ struct AtOnce;
 
 impl Calls for AtOnce {
     fn call(&self, _: &Step, _: BoundCall) -> Flight {
-        Box::pin(std::future::ready(Ok(Answered { json: Json::null(), is_stale: false })))
+        Box::pin(std::future::ready(Ok(Value { json: Json::null(), is_stale: false })))
     }
 }
 
@@ -145,6 +142,7 @@ async fn serve(
         authority: "a.example",
         target,
         fields: Fields::Map(&fields),
+        client: None,
     };
     let names = [None, Some("id".into())];
     let began = Instant::now();

@@ -11,22 +11,22 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
-use crate::figures::{Figures, count};
+use crate::figures::{DiskFigures, count};
 use crate::folder::Folder;
 use crate::index::lock;
 use crate::journal::Journal;
 use crate::pool::Pool;
 use crate::queue::{Incoming, Operation, Queue};
-use crate::reader::{self, Found, Record};
+use crate::reader::{self, FoundRecord, Record};
 use crate::record::{self, LONGEST_HEAD, LONGEST_KEY};
 use crate::recovery;
 use crate::settings::Settings;
-use crate::shared::Shared;
+use crate::shared_disk::SharedDisk;
 use crate::writer::Writer;
 
 /// A disk tier.
 pub struct Disk {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     journal: Arc<Journal>,
     sequence: u64,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -58,7 +58,7 @@ impl Disk {
         };
         let journal = Arc::new(journal);
         let (pool, mut threads) = start_pool(&settings)?;
-        let shared = Arc::new(Shared::new(settings, folder.secret, told, pool));
+        let shared = Arc::new(SharedDisk::new(settings, folder.secret, told, pool));
         if discarded {
             count(&shared.counters.corrupt);
         }
@@ -109,18 +109,18 @@ impl Disk {
     }
 
     /// Looks the key up, in memory only. Another key with the same hash shows when it is read.
-    pub fn find(&self, key: &[u8]) -> Option<Found> {
+    pub fn find(&self, key: &[u8]) -> Option<FoundRecord> {
         let hash = self.shared.secret.hash(key);
         let slot = self.shared.index.find(hash);
         if slot.is_none() {
             count(&self.shared.counters.misses);
         }
-        Some(Found { hash, slot: slot?, key: key.into() })
+        Some(FoundRecord { hash, slot: slot?, key: key.into() })
     }
 
     /// Reads what was found. `None`: it was evicted or replaced since, is not what was written, cannot be read, or too
     /// many reads wait; for the cache, a miss.
-    pub fn read(&self, found: Found) -> impl Future<Output = Option<Record>> + Send + use<> {
+    pub fn read(&self, found: FoundRecord) -> impl Future<Output = Option<Record>> + Send + use<> {
         reader::read(Arc::clone(&self.shared), found)
     }
 
@@ -150,10 +150,10 @@ impl Disk {
     }
 
     /// What it did and holds.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> DiskFigures {
         let (shared, journal) = (&self.shared, self.journal.bytes());
         let segments = shared.counters.bytes.load(Relaxed);
-        Figures {
+        DiskFigures {
             records: shared.index.records(),
             bytes: segments + journal,
             capacity: shared.settings.bytes,
@@ -312,7 +312,7 @@ mod tests {
         let disk = open(temporary.path());
         assert!(insert(&disk, "key", 1_000));
         assert!(disk.settle(LONG));
-        let found = Found { key: (*b"yek").into(), ..disk.find(b"key").unwrap() };
+        let found = FoundRecord { key: (*b"yek").into(), ..disk.find(b"key").unwrap() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert!(runtime.block_on(disk.read(found)).is_none());
         assert!(disk.find(b"key").is_some(), "it is no damage");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// One look at the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct DiskFigures {
     /// Records that can be found now.
     pub records: u64,
     /// Bytes on disk now.
@@ -39,7 +39,7 @@ pub struct Figures {
 
 /// The counters behind it, shared by all threads.
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct DiskCounters {
     pub(crate) bytes: AtomicU64,
     pub(crate) hits: AtomicU64,
     pub(crate) misses: AtomicU64,
@@ -57,10 +57,10 @@ pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }
 
-impl Counters {
+impl DiskCounters {
     /// What they say; the rest is for the caller to fill in.
-    pub(crate) fn look(&self) -> Figures {
-        Figures {
+    pub(crate) fn look(&self) -> DiskFigures {
+        DiskFigures {
             bytes: self.bytes.load(Relaxed),
             hits: self.hits.load(Relaxed),
             misses: self.misses.load(Relaxed),
@@ -71,7 +71,7 @@ impl Counters {
             reinserted: self.reinserted.load(Relaxed),
             corrupt: self.corrupt.load(Relaxed),
             errors: self.errors.load(Relaxed),
-            ..Figures::default()
+            ..DiskFigures::default()
         }
     }
 }

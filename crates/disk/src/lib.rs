@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Nothing that serves a request waits for the disk or fails because of it: what cannot be written is dropped, what
-//! cannot be read is a miss, both are counted ([`Figures`]), and what is wrong is told ([`Disk::trouble`]). Why it is our own: docs/decisions/0006-disk-tier.md.
+//! cannot be read is a miss, both are counted ([`DiskFigures`]), and what is wrong is told ([`Disk::trouble`]). Why it is our own: docs/decisions/0006-disk-tier.md.
 
 mod checksum;
 mod condition;
@@ -28,12 +28,12 @@ mod record;
 mod recovery;
 mod segment;
 mod settings;
-mod shared;
+mod shared_disk;
 mod writer;
 
 pub use disk::Disk;
 pub use error::{Error, Result};
-pub use figures::Figures;
+pub use figures::DiskFigures;
 pub use journal::{Journal, Noted};
-pub use reader::{Found, PieceReader, Record};
+pub use reader::{FoundRecord, PieceReader, Record};
 pub use settings::Settings;

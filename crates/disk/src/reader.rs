@@ -18,7 +18,7 @@ use crate::figures::count;
 use crate::index::Slot;
 use crate::record::{Front, HEADER, Header, PIECE, UNIT};
 use crate::segment::{self, Segment};
-use crate::shared::Shared;
+use crate::shared_disk::SharedDisk;
 
 /// Records up to this length are read in one go.
 const AT_ONCE: u64 = 272 << 10;
@@ -31,13 +31,13 @@ const AHEAD: usize = 2;
 
 /// A record that the index knows: not read yet.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundRecord {
     pub(crate) hash: u64,
     pub(crate) slot: Slot,
     pub(crate) key: Box<[u8]>,
 }
 
-impl Found {
+impl FoundRecord {
     /// Bytes it takes on disk.
     pub fn bytes(&self) -> u64 {
         self.slot.length()
@@ -79,14 +79,14 @@ struct Pieces {
 /// A record in its segment, which stays open as long as this is held.
 #[derive(Clone)]
 struct Located {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     segment: Arc<Segment>,
     place: Place,
     header: Header,
 }
 
 /// Has a reading thread read the record. `None`: it is not there (any more), or not to be trusted.
-pub(crate) async fn read(shared: Arc<Shared>, found: Found) -> Option<Record> {
+pub(crate) async fn read(shared: Arc<SharedDisk>, found: FoundRecord) -> Option<Record> {
     let (answer, answered) = oneshot::channel();
     let job = {
         let shared = Arc::clone(&shared);
@@ -105,7 +105,7 @@ pub(crate) async fn read(shared: Arc<Shared>, found: Found) -> Option<Record> {
     record
 }
 
-fn read_now(shared: &Arc<Shared>, found: &Found) -> Option<Record> {
+fn read_now(shared: &Arc<SharedDisk>, found: &FoundRecord) -> Option<Record> {
     let place = found.slot.place;
     let Some(segment) = shared.segment(place.segment) else {
         shared.index.forget(found.hash, place);
@@ -127,7 +127,11 @@ fn read_now(shared: &Arc<Shared>, found: &Found) -> Option<Record> {
 }
 
 /// `Ok(None)`: another key with the same hash.
-fn read_from(shared: &Arc<Shared>, segment: &Arc<Segment>, found: &Found) -> Result<Option<Record>> {
+fn read_from(
+    shared: &Arc<SharedDisk>,
+    segment: &Arc<Segment>,
+    found: &FoundRecord,
+) -> Result<Option<Record>> {
     let (place, length) = (found.slot.place, found.slot.length());
     let begin = u64::from(place.offset) * UNIT;
     let whole = length <= AT_ONCE;

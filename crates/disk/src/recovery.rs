@@ -15,7 +15,7 @@ use crate::folder::{self, Folder};
 use crate::index::Slot;
 use crate::record::UNIT;
 use crate::segment::{self, Contents, Segment};
-use crate::shared::Shared;
+use crate::shared_disk::SharedDisk;
 
 /// What was found.
 pub(crate) struct Recovered {
@@ -26,7 +26,7 @@ pub(crate) struct Recovered {
 }
 
 /// Reads all segments, oldest first, those that no longer fit into the bytes deleted before.
-pub(crate) fn recover(folder: &Folder, shared: &Shared) -> Result<Recovered> {
+pub(crate) fn recover(folder: &Folder, shared: &SharedDisk) -> Result<Recovered> {
     let mut recovered = Recovered { sealed: BTreeMap::new(), sequence: 0 };
     let segments = folder.segments()?;
     let mut bytes: u64 = segments.iter().map(|(_, length)| length).sum();
@@ -58,7 +58,7 @@ pub(crate) fn recover(folder: &Folder, shared: &Shared) -> Result<Recovered> {
 
 /// Enters its records, and seals it if it is not. Tells its length, or that nothing is in it.
 fn recover_segment(
-    shared: &Shared,
+    shared: &SharedDisk,
     segment: &Segment,
     contents: &Contents,
     length: u64,

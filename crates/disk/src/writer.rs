@@ -19,7 +19,7 @@ use crate::journal::Journal;
 use crate::queue::{Incoming, Operation, Work};
 use crate::record::{self, Header, UNIT};
 use crate::segment::{self, Contents, Entry, Segment};
-use crate::shared::Shared;
+use crate::shared_disk::SharedDisk;
 
 /// What small records are gathered in before they are written.
 const BUFFER: usize = 1 << 20;
@@ -29,7 +29,7 @@ const NOT_KEPT: &str = "answers are not kept on disk until it can be written";
 
 /// The state of the writing thread.
 pub(crate) struct Writer {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedDisk>,
     pub(crate) folder: Arc<Folder>,
     journal: Arc<Journal>,
     active: Option<Active>,
@@ -82,7 +82,7 @@ pub(crate) struct Outgoing<'a> {
 impl Writer {
     /// A writer that goes on where the sealed segments end.
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<SharedDisk>,
         folder: Arc<Folder>,
         journal: Arc<Journal>,
         sealed: BTreeMap<u32, u64>,
@@ -387,7 +387,7 @@ impl Active {
     }
 
     /// Writes the buffer and publishes what is complete.
-    fn flush(&mut self, shared: &Shared) -> Result<()> {
+    fn flush(&mut self, shared: &SharedDisk) -> Result<()> {
         let buffer = std::mem::take(&mut self.buffer);
         let written = self.write(shared, &buffer);
         self.buffer = buffer;
@@ -409,7 +409,7 @@ impl Active {
         Ok(())
     }
 
-    fn write(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
+    fn write(&mut self, shared: &SharedDisk, bytes: &[u8]) -> Result<()> {
         if shared.is_broken() {
             return Err(Error::io("write", self.segment.path())(std::io::ErrorKind::StorageFull.into()));
         }

@@ -7,8 +7,8 @@ use http::HeaderName;
 
 use crate::Context;
 use crate::compile::Known;
-use crate::fault::Fault;
-use crate::kind::Kind;
+use crate::fault::ExpressionFault;
+use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::output::Output;
 use crate::scan::{Piece, pieces};
@@ -42,14 +42,14 @@ pub struct Arguments {
 
 impl Argument {
     /// Parses one word behind a command. `names` are the segment names of the route.
-    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
+    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, ExpressionFault> {
         Self::parse_in(text, &Names::of_segments(names), true)
     }
 
     /// The same, where more is known than the request. What a step gave becomes as many values as it is found to be.
     /// `may_be_many`: whether several may stand in this place. Where one must, a list within a longer text is a part of
     /// that one, as far as [`Names::joins_lists`] has it so.
-    pub fn parse_in(text: &str, names: &Names<'_>, may_be_many: bool) -> Result<Self, Fault> {
+    pub fn parse_in(text: &str, names: &Names<'_>, may_be_many: bool) -> Result<Self, ExpressionFault> {
         let known = Known::new(*names);
         let pieces = pieces(text)?;
         match &*pieces {
@@ -62,7 +62,7 @@ impl Argument {
             if let Piece::Expression(inner) = piece
                 // What is no expression at all is said by the template, with the text around it.
                 && let Ok(output) = Output::parse(inner, &known)
-                && (output.kind() == Kind::List || output.values().next().is_some())
+                && (output.kind() == ValueKind::List || output.values().next().is_some())
             {
                 lists.push((at, output));
             }
@@ -81,7 +81,7 @@ impl Argument {
 
     /// Whether it is several values for certain.
     pub fn is_several(&self) -> bool {
-        matches!(self, Argument::Each(each) if each.list.kind() == Kind::List)
+        matches!(self, Argument::Each(each) if each.list.kind() == ValueKind::List)
     }
 
     /// Appends its values for a request. False where one is missing.
@@ -243,6 +243,7 @@ mod tests {
             authority: "a.example",
             target,
             fields: Fields::Map(&fields),
+            client: None,
         };
         let names = [None, Some("id".into())];
         let context = Context { request: &request, names: &names, values: &[] };

@@ -1,7 +1,7 @@
 //! Bind: a parsed tree → the same tree with every access to the request made a variable, every `env.NAME` its value,
 //! every pattern compiled, and nothing in it that is unknown or can only fail.
 //!
-//! Called by `compile`. One walk from the leaves up, which works out the [`Kind`] of each part on its way.
+//! Called by `compile`. One walk from the leaves up, which works out the [`ValueKind`] of each part on its way.
 
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators,
@@ -12,13 +12,13 @@ use regex::{Regex, RegexBuilder};
 
 use crate::compile::Known;
 use crate::computed::{HAS, MATCHES, PART};
-use crate::fault::{Fault, quoted};
+use crate::fault::{ExpressionFault, quoted};
 use crate::functions::{FUNCTIONS, Function};
 use crate::inner::inner;
-use crate::kind::Kind;
+use crate::kind::ValueKind;
 use crate::nearest::nearest;
 use crate::operators::{arithmetic, binary, operator, truth};
-use crate::roots::{is_root, misused_all, misused_root, unknown_function, unknown_name};
+use crate::roots::{client_unknown, is_root, misused_all, misused_root, unknown_function, unknown_name};
 use crate::slot::Slot;
 
 /// Parts of one expression, and how deep they may be nested: bounds what one evaluation costs.
@@ -63,16 +63,16 @@ impl<'k> Binder<'k> {
     }
 
     /// Binds a part and everything below it.
-    pub(crate) fn bind(&mut self, part: &mut IdedExpr, depth: usize) -> Result<Kind, Fault> {
+    pub(crate) fn bind(&mut self, part: &mut IdedExpr, depth: usize) -> Result<ValueKind, ExpressionFault> {
         self.parts += 1;
         if self.parts > MOST_PARTS {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 format!("the expression has more than {MOST_PARTS} parts"),
                 "write a shorter one",
             ));
         }
         if depth > DEEPEST {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 format!("the expression is nested more than {DEEPEST} deep"),
                 "write a simpler one",
             ));
@@ -93,19 +93,19 @@ impl<'k> Binder<'k> {
             let whole = Expr::Select(SelectExpr { test: false, ..select.clone() });
             if let Some((inner, _)) = inner(&whole, &self.known.names, &self.scope)? {
                 part.expr = self.variable(Slot::There(inner));
-                return Ok(Kind::Truth);
+                return Ok(ValueKind::Truth);
             }
         }
         match &mut part.expr {
             Expr::Literal(literal) => Ok(kind_of(literal)),
-            Expr::Ident(name) if self.scope.iter().any(|known| known == name) => Ok(Kind::Any),
+            Expr::Ident(name) if self.scope.iter().any(|known| known == name) => Ok(ValueKind::Any),
             Expr::Ident(name) => Err(unknown_name(name, self.known.names.values)),
             Expr::Call(call) => self.call(call, depth),
             Expr::List(list) => {
                 for element in &mut list.elements {
                     self.bind(element, depth + 1)?;
                 }
-                Ok(Kind::List)
+                Ok(ValueKind::List)
             }
             Expr::Map(map) => {
                 for entry in &mut map.entries {
@@ -114,37 +114,38 @@ impl<'k> Binder<'k> {
                         self.bind(&mut entry.value, depth + 1)?;
                     }
                 }
-                Ok(Kind::Map)
+                Ok(ValueKind::Map)
             }
             Expr::Comprehension(comprehension) => self.comprehension(comprehension, depth),
             Expr::Select(select) => {
                 let field = quoted(&select.field);
                 let kind = self.bind(&mut select.operand, depth + 1)?;
-                if kind == Kind::Any {
-                    let (name, kind) = if select.test { (HAS, Kind::Truth) } else { (PART, Kind::Any) };
+                if kind == ValueKind::Any {
+                    let (name, kind) =
+                        if select.test { (HAS, ValueKind::Truth) } else { (PART, ValueKind::Any) };
                     part.expr = part_of(name, select);
                     return Ok(kind);
                 }
-                Err(Fault::new(
+                Err(ExpressionFault::new(
                     format!("{field} is no part of what stands before it"),
                     "write it without; only `path`, `query`, `cookie`, `env` and what steps give have parts",
                 ))
             }
             Expr::Struct(_) | Expr::Unspecified => {
-                Err(Fault::new("an expression makes no messages", "write a text, a list or a map"))
+                Err(ExpressionFault::new("an expression makes no messages", "write a text, a list or a map"))
             }
         }
     }
 
     /// The variable that reads a slot, or the constant.
-    fn accessed(&mut self, access: Access) -> (Expr, Kind) {
+    fn accessed(&mut self, access: Access) -> (Expr, ValueKind) {
         match access {
-            Access::Text(text) => (Expr::Literal(LiteralValue::String(text.into())), Kind::Text),
+            Access::Text(text) => (Expr::Literal(LiteralValue::String(text.into())), ValueKind::Text),
             Access::Value(slot) => {
                 let kind = match slot {
-                    Slot::Claim(_) => Kind::Any,
-                    Slot::All(_) => Kind::List,
-                    _ => Kind::Text,
+                    Slot::Claim(_) => ValueKind::Any,
+                    Slot::All(_) => ValueKind::List,
+                    _ => ValueKind::Text,
                 };
                 (self.variable(slot), kind)
             }
@@ -156,7 +157,7 @@ impl<'k> Binder<'k> {
                     target: None,
                     args: vec![value, null],
                 };
-                (Expr::Call(call), Kind::Truth)
+                (Expr::Call(call), ValueKind::Truth)
             }
         }
     }
@@ -171,7 +172,7 @@ impl<'k> Binder<'k> {
 
     /// Whether a part is an access to the request: `method`, `query.x`, `query['x']`, `query('x')`, `has(query.x)`,
     /// `'x' in query`. Names are always written out: one that a client chooses would let it choose what is read.
-    fn access(&mut self, part: &Expr) -> Result<Option<Access>, Fault> {
+    fn access(&mut self, part: &Expr) -> Result<Option<Access>, ExpressionFault> {
         match part {
             Expr::Ident(name) => Ok(match name.as_str() {
                 "method" => Some(Access::Value(Slot::Method)),
@@ -184,15 +185,28 @@ impl<'k> Binder<'k> {
                 Expr::Ident(root) if root == "env" => {
                     Ok(Some(Access::Text(self.environment(&select.field)?)))
                 }
+                Expr::Ident(root) if root == "client" => {
+                    let slot = match &*select.field {
+                        "address" => Slot::Address,
+                        "network" => Slot::Network,
+                        _ => return Err(misused_root(root)),
+                    };
+                    if !self.known.names.knows_client {
+                        return Err(client_unknown(&select.field));
+                    }
+                    Ok(Some(if select.test { Access::Present(slot) } else { Access::Value(slot) }))
+                }
                 Expr::Ident(root) if matches!(root.as_str(), "query" | "cookie" | "path") => {
                     let slot = self.slot(root, &select.field)?;
                     Ok(Some(if select.test { Access::Present(slot) } else { Access::Value(slot) }))
                 }
-                Expr::Ident(root) if matches!(root.as_str(), "header" | "claim") => Err(Fault::new(
-                    format!("`{root}.{}` is not how a name is given to `{root}`", select.field),
-                    format!("write `{root}('{}')`", select.field),
-                )),
-                Expr::Ident(root) if is_root(root) => Err(Fault::new(
+                Expr::Ident(root) if matches!(root.as_str(), "header" | "claim") => {
+                    Err(ExpressionFault::new(
+                        format!("`{root}.{}` is not how a name is given to `{root}`", select.field),
+                        format!("write `{root}('{}')`", select.field),
+                    ))
+                }
+                Expr::Ident(root) if is_root(root) => Err(ExpressionFault::new(
                     format!("`{root}` is a text and has no part {}", quoted(&select.field)),
                     format!("write `{root}`"),
                 )),
@@ -234,12 +248,12 @@ impl<'k> Binder<'k> {
         }
     }
 
-    fn slot(&self, root: &str, name: &str) -> Result<Slot, Fault> {
+    fn slot(&self, root: &str, name: &str) -> Result<Slot, ExpressionFault> {
         match root {
             "header" => match HeaderName::from_bytes(name.as_bytes()) {
                 Ok(name) if name == HOST => Ok(Slot::Authority),
                 Ok(name) => Ok(Slot::Header(name)),
-                Err(_) => Err(Fault::new(
+                Err(_) => Err(ExpressionFault::new(
                     format!("{} is no name of a header field", quoted(name)),
                     "write letters, digits and `-`, as in `header('X-User')`",
                 )),
@@ -247,7 +261,7 @@ impl<'k> Binder<'k> {
             "cookie" => match HeaderName::from_bytes(name.as_bytes()) {
                 // Both names are tokens (RFC 6265 §4.1.1).
                 Ok(_) => Ok(Slot::Cookie(name.into())),
-                Err(_) => Err(Fault::new(
+                Err(_) => Err(ExpressionFault::new(
                     format!("{} is no name of a cookie", quoted(name)),
                     "write letters, digits, `-` and `_`, as in `cookie('session-id')`",
                 )),
@@ -258,7 +272,7 @@ impl<'k> Binder<'k> {
         }
     }
 
-    fn segment(&self, name: &str) -> Result<Slot, Fault> {
+    fn segment(&self, name: &str) -> Result<Slot, ExpressionFault> {
         let Some(names) = self.known.names.segments else { return Ok(Slot::Path(name.into())) };
         if names.contains(&name) {
             return Ok(Slot::Path(name.into()));
@@ -271,27 +285,27 @@ impl<'k> Binder<'k> {
                 format!("write one of {}", names.join(", "))
             }
         };
-        Err(Fault::new(format!("the route calls no segment of its path {}", quoted(name)), remedy))
+        Err(ExpressionFault::new(format!("the route calls no segment of its path {}", quoted(name)), remedy))
     }
 
-    fn environment(&mut self, name: &str) -> Result<String, Fault> {
+    fn environment(&mut self, name: &str) -> Result<String, ExpressionFault> {
         match (self.known.environment)(name) {
             Ok(value) => {
                 self.environment.push((name.into(), value.as_str().into()));
                 Ok(value)
             }
-            Err(std::env::VarError::NotPresent) => Err(Fault::new(
+            Err(std::env::VarError::NotPresent) => Err(ExpressionFault::new(
                 format!("the environment has no variable {}", quoted(name)),
                 format!("start with `{name}=…` in the environment, or write the value itself"),
             )),
-            Err(std::env::VarError::NotUnicode(_)) => Err(Fault::new(
+            Err(std::env::VarError::NotUnicode(_)) => Err(ExpressionFault::new(
                 format!("the variable {} of the environment is not UTF-8", quoted(name)),
                 "give it a value that is UTF-8",
             )),
         }
     }
 
-    fn call(&mut self, call: &mut CallExpr, depth: usize) -> Result<Kind, Fault> {
+    fn call(&mut self, call: &mut CallExpr, depth: usize) -> Result<ValueKind, ExpressionFault> {
         let name = call.func_name.as_str();
         let is_known = is_root(name)
             || operator(name).is_some()
@@ -327,14 +341,19 @@ impl<'k> Binder<'k> {
         }
     }
 
-    fn function(&mut self, call: &mut CallExpr, on: Option<Kind>, takes: &[Kind]) -> Result<Kind, Fault> {
+    fn function(
+        &mut self,
+        call: &mut CallExpr,
+        on: Option<ValueKind>,
+        takes: &[ValueKind],
+    ) -> Result<ValueKind, ExpressionFault> {
         let name = call.func_name.as_str();
         let named = || FUNCTIONS.iter().filter(|function| function.name == name);
         let Some(function) =
             named().find(|it| it.on.is_some() == on.is_some() && it.takes.len() == takes.len())
         else {
             return Err(match named().next() {
-                Some(function) => Fault::new(
+                Some(function) => ExpressionFault::new(
                     format!("{} is not used so", quoted(name)),
                     format!("write it as in `{}`", function.example),
                 ),
@@ -343,8 +362,8 @@ impl<'k> Binder<'k> {
         };
         let wanted = function.on.into_iter().chain(function.takes.iter().copied());
         for (given, allowed) in on.into_iter().chain(takes.iter().copied()).zip(wanted) {
-            if !allowed.iter().any(|kind| given == Kind::Any || given == *kind) {
-                return Err(Fault::new(
+            if !allowed.iter().any(|kind| given == ValueKind::Any || given == *kind) {
+                return Err(ExpressionFault::new(
                     format!("{} takes no such thing as {}", quoted(name), given.name()),
                     format!("write it as in `{}`", function.example),
                 ));
@@ -358,10 +377,10 @@ impl<'k> Binder<'k> {
 
     /// `text.matches('pattern')` → `@matches(text, 0)`. CEL compiles patterns for every evaluation, and lets a request
     /// be one; the regex crate matches in linear time, but compiling is not free.
-    fn pattern(&mut self, call: &mut CallExpr, function: &Function) -> Result<(), Fault> {
+    fn pattern(&mut self, call: &mut CallExpr, function: &Function) -> Result<(), ExpressionFault> {
         let pattern = call.args.pop();
         let Some(pattern) = pattern.as_ref().and_then(text) else {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 "the pattern of `matches` is not written out",
                 format!("write it as in `{}`", function.example),
             ));
@@ -370,7 +389,7 @@ impl<'k> Binder<'k> {
             let error = error.to_string();
             // The last line says what is wrong; those before it show the pattern.
             let why = error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Fault::new(
+            ExpressionFault::new(
                 format!("the pattern of `matches` is no regular expression: {why}"),
                 format!("write it as in `{}`", function.example),
             )
@@ -386,9 +405,13 @@ impl<'k> Binder<'k> {
 
     /// `exists`, `all`, `exists_one`, `map` and `filter`: over lists that are written out or bounded, and not inside one
     /// another, so that no expression runs longer than its own length squared.
-    fn comprehension(&mut self, it: &mut ComprehensionExpr, depth: usize) -> Result<Kind, Fault> {
+    fn comprehension(
+        &mut self,
+        it: &mut ComprehensionExpr,
+        depth: usize,
+    ) -> Result<ValueKind, ExpressionFault> {
         if !self.scope.is_empty() {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 "`exists`, `all`, `map` or `filter` stands inside another one",
                 "write one of them, with `in [...]` for the other",
             ));
@@ -396,7 +419,7 @@ impl<'k> Binder<'k> {
         let variables = [Some(it.iter_var.clone()), it.iter_var2.clone(), Some(it.accu_var.clone())];
         let is_taken = |name: &&String| is_root(name) || self.known.names.value(name).is_some();
         if let Some(taken) = variables.iter().flatten().find(is_taken) {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 format!("{} already means something", quoted(taken)),
                 "write another name for the variable",
             ));
@@ -409,13 +432,13 @@ impl<'k> Binder<'k> {
             _ => false,
         };
         if !bounded && !matches!(it.iter_range.expr, Expr::List(_)) {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 "`exists`, `all`, `map` and `filter` run over a list as it is, not over what another makes of it",
                 "write it as in `users.map(u, u.active, u.id)`, which leaves out as well",
             ));
         }
         if !bounded {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 format!(
                     "`exists`, `all`, `map` and `filter` run over lists of at most {LONGEST_LIST} written out"
                 ),
@@ -428,7 +451,7 @@ impl<'k> Binder<'k> {
         self.scope.clear();
         step?;
         // A number is the count of `exists_one`, which gives whether it is one.
-        Ok(if start == Kind::List { Kind::List } else { Kind::Truth })
+        Ok(if start == ValueKind::List { ValueKind::List } else { ValueKind::Truth })
     }
 }
 
@@ -449,14 +472,14 @@ fn text(part: &IdedExpr) -> Option<&str> {
     }
 }
 
-fn kind_of(literal: &LiteralValue) -> Kind {
+fn kind_of(literal: &LiteralValue) -> ValueKind {
     match literal {
-        LiteralValue::Boolean(_) => Kind::Truth,
-        LiteralValue::Bytes(_) => Kind::Any,
-        LiteralValue::Double(_) => Kind::Double,
-        LiteralValue::Int(_) => Kind::Int,
-        LiteralValue::Null => Kind::Null,
-        LiteralValue::String(_) => Kind::Text,
-        LiteralValue::UInt(_) => Kind::Uint,
+        LiteralValue::Boolean(_) => ValueKind::Truth,
+        LiteralValue::Bytes(_) => ValueKind::Any,
+        LiteralValue::Double(_) => ValueKind::Double,
+        LiteralValue::Int(_) => ValueKind::Int,
+        LiteralValue::Null => ValueKind::Null,
+        LiteralValue::String(_) => ValueKind::Text,
+        LiteralValue::UInt(_) => ValueKind::Uint,
     }
 }

@@ -10,8 +10,8 @@ use cel::{ParseErrors, Value};
 
 use crate::bind::Binder;
 use crate::computed::Computed;
-use crate::fault::{Fault, quoted};
-use crate::kind::Kind;
+use crate::fault::{ExpressionFault, quoted};
+use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::scan::{Outside, outside};
 use crate::slot::Slot;
@@ -45,7 +45,7 @@ impl<'k> Known<'k> {
 pub(crate) struct Compiled {
     pub(crate) form: Form,
     /// What it gives.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
     /// The variables of the environment in it, with their values.
     pub(crate) environment: Vec<(Box<str>, Box<str>)>,
 }
@@ -73,18 +73,21 @@ impl Form {
 }
 
 /// Parses and checks an expression.
-pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, Fault> {
+pub(crate) fn compile(text: &str, known: &Known<'_>) -> Result<Compiled, ExpressionFault> {
     compile_tree(text, read(text)?, known)
 }
 
 /// Parses an expression.
-pub(crate) fn read(text: &str) -> Result<IdedExpr, Fault> {
+pub(crate) fn read(text: &str) -> Result<IdedExpr, ExpressionFault> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Fault::new("`${}` holds no expression", "write one, such as `${header('X-User')}`"));
+        return Err(ExpressionFault::new(
+            "`${}` holds no expression",
+            "write one, such as `${header('X-User')}`",
+        ));
     }
     if text.len() > LONGEST {
-        return Err(Fault::new(
+        return Err(ExpressionFault::new(
             format!("the expression is longer than {LONGEST} bytes"),
             "write a shorter one, or several",
         ));
@@ -95,7 +98,11 @@ pub(crate) fn read(text: &str) -> Result<IdedExpr, Fault> {
 }
 
 /// Checks a parsed expression. `text` is what messages call it.
-pub(crate) fn compile_tree(text: &str, mut tree: IdedExpr, known: &Known<'_>) -> Result<Compiled, Fault> {
+pub(crate) fn compile_tree(
+    text: &str,
+    mut tree: IdedExpr,
+    known: &Known<'_>,
+) -> Result<Compiled, ExpressionFault> {
     let mut binder = Binder::new(known);
     let kind = binder.bind(&mut tree, 0)?;
     let Binder { mut slots, patterns, environment, .. } = binder;
@@ -106,7 +113,7 @@ pub(crate) fn compile_tree(text: &str, mut tree: IdedExpr, known: &Known<'_>) ->
             let computed = Computed { tree, slots, patterns: patterns.into() };
             if reads_nothing {
                 Form::Constant(computed.constant().ok_or_else(|| {
-                    Fault::new(
+                    ExpressionFault::new(
                         format!("{} fails, whatever a request holds", quoted(text.trim())),
                         "write values that it can be worked out with",
                     )
@@ -121,8 +128,9 @@ pub(crate) fn compile_tree(text: &str, mut tree: IdedExpr, known: &Known<'_>) ->
 
 /// Parses on a thread of its own: 24 braces inside one another overflow two megabytes of stack in a build that is not
 /// optimised, and a wrong text must not end the program.
-fn parse(text: &str) -> Result<Result<IdedExpr, ParseErrors>, Fault> {
-    let failed = || Fault::new(format!("{} cannot be read", quoted(text)), "write a simpler expression");
+fn parse(text: &str) -> Result<Result<IdedExpr, ParseErrors>, ExpressionFault> {
+    let failed =
+        || ExpressionFault::new(format!("{} cannot be read", quoted(text)), "write a simpler expression");
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .name("expression".to_owned())
@@ -135,15 +143,15 @@ fn parse(text: &str) -> Result<Result<IdedExpr, ParseErrors>, Fault> {
 }
 
 /// Whether strings and brackets end, and are not too deep.
-fn check_brackets(text: &str, outside: &Outside) -> Result<(), Fault> {
+fn check_brackets(text: &str, outside: &Outside) -> Result<(), ExpressionFault> {
     if let Some(quote) = outside.open_string {
-        return Err(Fault::new(
+        return Err(ExpressionFault::new(
             format!("{} has a string without an end", quoted(text)),
             format!("close it with `{quote}`"),
         ));
     }
     if words(outside) > MOST_WORDS {
-        return Err(Fault::new(
+        return Err(ExpressionFault::new(
             format!("the expression has more than {MOST_WORDS} words and signs"),
             "write a shorter one, or several",
         ));
@@ -161,7 +169,7 @@ fn check_brackets(text: &str, outside: &Outside) -> Result<(), Fault> {
             '[' => open.push(']'),
             '{' => open.push('}'),
             ')' | ']' | '}' if open.pop() != Some(*character) => {
-                return Err(Fault::new(
+                return Err(ExpressionFault::new(
                     format!("{} has a `{character}` too many", quoted(&text[..at + 1])),
                     "write as many closing brackets as opening ones",
                 ));
@@ -169,14 +177,14 @@ fn check_brackets(text: &str, outside: &Outside) -> Result<(), Fault> {
             _ => {}
         }
         if open.len() > DEEPEST || signs > DEEPEST {
-            return Err(Fault::new(
+            return Err(ExpressionFault::new(
                 format!("the expression is nested more than {DEEPEST} deep"),
                 "write a simpler one",
             ));
         }
     }
     match open.pop() {
-        Some(bracket) => Err(Fault::new(
+        Some(bracket) => Err(ExpressionFault::new(
             format!("{} has no `{bracket}` at its end", quoted(text)),
             format!("close it with `{bracket}`"),
         )),
@@ -197,9 +205,10 @@ fn words(outside: &Outside) -> usize {
 }
 
 /// Says what is wrong with the syntax, and what is usually meant.
-fn explain(text: &str, outside: &Outside, errors: &ParseErrors) -> Fault {
-    let wrong =
-        |why: &str, remedy: &str| Fault::new(format!("{} is no expression: {why}", quoted(text)), remedy);
+fn explain(text: &str, outside: &Outside, errors: &ParseErrors) -> ExpressionFault {
+    let wrong = |why: &str, remedy: &str| {
+        ExpressionFault::new(format!("{} is no expression: {why}", quoted(text)), remedy)
+    };
     let bare: String = outside.characters.iter().map(|(_, character)| *character).collect();
     let alone = |sign: char| {
         let around = ['=', '!', '<', '>', '&', '|'];

@@ -8,8 +8,8 @@ use http::HeaderName;
 use crate::Context;
 use crate::compile::{Compiled, Form, Known, compile};
 use crate::computed;
-use crate::fault::{Fault, quoted};
-use crate::kind::Kind;
+use crate::fault::{ExpressionFault, quoted};
+use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
@@ -26,25 +26,27 @@ pub struct Expression {
 impl Expression {
     /// Parses what stands between `${` and `}`. `names` are the segment names of the route that `path.…` may use;
     /// `None` where no route is known, so that any name will do.
-    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
+    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, ExpressionFault> {
         Self::parse_in(text, &Names::of_segments(names))
     }
 
     /// The same, where more is known than the request.
-    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, ExpressionFault> {
         Self::parse_with(text, &Known::new(*names))
     }
 
     /// Parses a text that is one `${…}` and nothing else.
-    pub fn parse_braced(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+    pub fn parse_braced(text: &str, names: &Names<'_>) -> Result<Self, ExpressionFault> {
         Self::parse_in(braced(text)?, names)
     }
 
-    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, ExpressionFault> {
         let compiled = compile(text, known)?;
         match compiled.kind {
-            Kind::Text | Kind::Truth | Kind::Any => Ok(Expression { text: text.trim().into(), compiled }),
-            kind => Err(Fault::new(
+            ValueKind::Text | ValueKind::Truth | ValueKind::Any => {
+                Ok(Expression { text: text.trim().into(), compiled })
+            }
+            kind => Err(ExpressionFault::new(
                 format!("{} is {}, and neither holds nor does not", quoted(text.trim()), kind.name()),
                 "compare it, as in `size(url) > 100`",
             )),
@@ -94,14 +96,14 @@ impl Expression {
 }
 
 /// What stands between the braces of a text that is one `${…}` and nothing else.
-pub(crate) fn braced(text: &str) -> Result<&str, Fault> {
+pub(crate) fn braced(text: &str) -> Result<&str, ExpressionFault> {
     match pieces(text)?.as_slice() {
         [Piece::Expression(inner)] => Ok(inner),
-        [Piece::Literal(literal)] if !literal.trim().is_empty() => Err(Fault::new(
+        [Piece::Literal(literal)] if !literal.trim().is_empty() => Err(ExpressionFault::new(
             format!("{} is a text and no expression", quoted(text)),
             format!("write {}", quoted(&format!("\"${{{}}}\"", literal.trim()))),
         )),
-        _ => Err(Fault::new(
+        _ => Err(ExpressionFault::new(
             format!("{} is not one expression", quoted(text)),
             "write one `${…}` and nothing before or behind it",
         )),

@@ -4,26 +4,26 @@ use std::fmt;
 
 /// Why a text is no expression, for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ExpressionFault {
     /// What is wrong.
     pub cause: String,
     /// What to write instead.
     pub remedy: String,
 }
 
-impl Fault {
+impl ExpressionFault {
     pub(crate) fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Fault { cause: cause.into(), remedy: remedy.into() }
+        ExpressionFault { cause: cause.into(), remedy: remedy.into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ExpressionFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.cause, self.remedy)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ExpressionFault {}
 
 /// What somebody wrote, as messages quote it: between backticks, on one line, not longer than 60 characters.
 pub fn quoted(text: &str) -> String {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use cel::Value;
 use cel::objects::{Key, Map};
-use json::Kind;
+use json::JsonKind;
 use serde_json::Value as Tree;
 
 use crate::slot::joined;
@@ -48,6 +48,11 @@ impl Json {
     /// What was written as JSON by whoever calls.
     pub fn written(text: String) -> Json {
         Json(text.into())
+    }
+
+    /// What was checked before and kept as it was.
+    pub fn kept(bytes: Bytes) -> Json {
+        Json(bytes)
     }
 
     /// A text as a string.
@@ -93,19 +98,19 @@ impl Given {
 /// maps, empty lists, and lists that hold one of these.
 pub(crate) fn write_text(json: &str, out: &mut Vec<u8>) -> bool {
     match json::kind(json) {
-        Kind::Text => json::text(json).is_some_and(|text| {
+        JsonKind::Text => json::text(json).is_some_and(|text| {
             out.extend_from_slice(text.as_bytes());
             true
         }),
-        Kind::Number | Kind::Truth => {
+        JsonKind::Number | JsonKind::Truth => {
             out.extend_from_slice(json.as_bytes());
             true
         }
-        Kind::List => json::items(json).is_some_and(|items| {
-            let is_plain = |item: &str| !matches!(json::kind(item), Kind::List | Kind::Map);
+        JsonKind::List => json::items(json).is_some_and(|items| {
+            let is_plain = |item: &str| !matches!(json::kind(item), JsonKind::List | JsonKind::Map);
             items.clone().all(is_plain) && joined(items, out, write_text)
         }),
-        Kind::Null | Kind::Map => false,
+        JsonKind::Null | JsonKind::Map => false,
     }
 }
 

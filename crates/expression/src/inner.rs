@@ -5,8 +5,8 @@ use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
 use json::Step;
 
 use crate::Context;
-use crate::fault::{Fault, quoted};
-use crate::kind::Kind;
+use crate::fault::{ExpressionFault, quoted};
+use crate::kind::ValueKind;
 use crate::names::{Named, Names, Parts};
 use crate::nearest::nearest;
 
@@ -33,7 +33,7 @@ pub(crate) fn inner(
     part: &Expr,
     names: &Names<'_>,
     scope: &[String],
-) -> Result<Option<(Inner, Kind)>, Fault> {
+) -> Result<Option<(Inner, ValueKind)>, ExpressionFault> {
     let Some((root, mut path)) = way(part)? else { return Ok(None) };
     if scope.iter().any(|known| known == root) {
         return Ok(None);
@@ -44,13 +44,13 @@ pub(crate) fn inner(
     if let Some(part) = part_of(named, path.first())? {
         place = part;
         path.remove(0);
-        kind = Kind::Any;
+        kind = ValueKind::Any;
     }
     Ok(Some((Inner { place, path: path.into(), written: written.into() }, kind)))
 }
 
 /// The first word of a chain of names and indexes that are written out, and the steps behind it.
-fn way(part: &Expr) -> Result<Option<(&str, Vec<Step>)>, Fault> {
+fn way(part: &Expr) -> Result<Option<(&str, Vec<Step>)>, ExpressionFault> {
     let mut path = Vec::new();
     let mut at = part;
     loop {
@@ -74,11 +74,11 @@ fn way(part: &Expr) -> Result<Option<(&str, Vec<Step>)>, Fault> {
     }
 }
 
-fn index_of(index: &IdedExpr) -> Result<Option<Step>, Fault> {
+fn index_of(index: &IdedExpr) -> Result<Option<Step>, ExpressionFault> {
     match &index.expr {
         Expr::Literal(LiteralValue::Int(index)) => match usize::try_from(*index.inner()) {
             Ok(index) => Ok(Some(Step::Index(index))),
-            Err(_) => Err(Fault::new("lists are counted from 0", "write `[0]` for the first")),
+            Err(_) => Err(ExpressionFault::new("lists are counted from 0", "write `[0]` for the first")),
         },
         Expr::Literal(LiteralValue::String(name)) => Ok(Some(Step::Field(name.inner().into()))),
         _ => Ok(None),
@@ -97,20 +97,20 @@ fn shown(root: &str, path: &[Step]) -> String {
 }
 
 /// The kind of a value, or of a part of it. A part that it cannot have is a fault.
-fn kind(named: &Named, first: Option<&Step>) -> Result<Kind, Fault> {
+fn kind(named: &Named, first: Option<&Step>) -> Result<ValueKind, ExpressionFault> {
     let name = &named.name;
     match (named.kind, first) {
         (kind, None) => Ok(kind),
-        (Kind::List, Some(Step::Field(field))) => Err(Fault::new(
+        (ValueKind::List, Some(Step::Field(field))) => Err(ExpressionFault::new(
             format!("`{name}` is a list and has no part {}", quoted(field)),
             format!("write `{name}[0].{field}` for the first of them"),
         )),
-        (Kind::Map, Some(Step::Index(index))) => Err(Fault::new(
+        (ValueKind::Map, Some(Step::Index(index))) => Err(ExpressionFault::new(
             format!("`{name}` has parts with names, and none is `[{index}]`"),
             format!("write `{name}.NAME`"),
         )),
-        (Kind::Any | Kind::List | Kind::Map, Some(_)) => Ok(Kind::Any),
-        (kind, Some(_)) => Err(Fault::new(
+        (ValueKind::Any | ValueKind::List | ValueKind::Map, Some(_)) => Ok(ValueKind::Any),
+        (kind, Some(_)) => Err(ExpressionFault::new(
             format!("`{name}` is {} and has no parts", kind.name()),
             format!("write `{name}`"),
         )),
@@ -118,13 +118,13 @@ fn kind(named: &Named, first: Option<&Step>) -> Result<Kind, Fault> {
 }
 
 /// The place of a part that has one of its own.
-fn part_of(named: &Named, first: Option<&Step>) -> Result<Option<usize>, Fault> {
+fn part_of(named: &Named, first: Option<&Step>) -> Result<Option<usize>, ExpressionFault> {
     match (&named.parts, first) {
         (Parts::Items { first, count }, Some(Step::Index(index))) => {
             if index < count {
                 return Ok(Some(first + index));
             }
-            Err(Fault::new(
+            Err(ExpressionFault::new(
                 format!("`{}` has {count} items, and none is `[{index}]`", named.name),
                 format!("write an index from 0 to {}", count.saturating_sub(1)),
             ))
@@ -134,7 +134,7 @@ fn part_of(named: &Named, first: Option<&Step>) -> Result<Option<usize>, Fault> 
                 return Ok(Some(first + at));
             }
             let meant = nearest(name, names.iter().map(|name| &**name));
-            Err(Fault::new(
+            Err(ExpressionFault::new(
                 format!("`{}` has no part {}", named.name, quoted(name)),
                 format!("write `{}.{}`", named.name, meant.unwrap_or(&names[0])),
             ))

@@ -3,7 +3,7 @@
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A text, or null where the request has none.
     Text,
     /// A whole number.
@@ -24,42 +24,42 @@ pub enum Kind {
     Any,
 }
 
-impl Kind {
+impl ValueKind {
     /// As a message calls it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Text => "a text",
-            Kind::Int | Kind::Uint | Kind::Double => "a number",
-            Kind::Truth => "true or false",
-            Kind::Null => "null",
-            Kind::List => "a list",
-            Kind::Map => "a map",
-            Kind::Any => "anything",
+            ValueKind::Text => "a text",
+            ValueKind::Int | ValueKind::Uint | ValueKind::Double => "a number",
+            ValueKind::Truth => "true or false",
+            ValueKind::Null => "null",
+            ValueKind::List => "a list",
+            ValueKind::Map => "a map",
+            ValueKind::Any => "anything",
         }
     }
 
     /// Whether it is a number for certain.
     pub(crate) fn is_number(self) -> bool {
-        matches!(self, Kind::Int | Kind::Uint | Kind::Double)
+        matches!(self, ValueKind::Int | ValueKind::Uint | ValueKind::Double)
     }
 
     /// Whether a value of this kind may be one of the other.
-    pub(crate) fn may_be(self, other: Kind) -> bool {
-        self == Kind::Any || self == other || (self.is_number() && other.is_number())
+    pub(crate) fn may_be(self, other: ValueKind) -> bool {
+        self == ValueKind::Any || self == other || (self.is_number() && other.is_number())
     }
 
     /// Whether `==` between the two can ever hold.
-    pub(crate) fn comparable(self, other: Kind) -> bool {
-        let nullable = |one: Kind, two: Kind| one == Kind::Null && two == Kind::Text;
-        other == Kind::Any || self.may_be(other) || nullable(self, other) || nullable(other, self)
+    pub(crate) fn comparable(self, other: ValueKind) -> bool {
+        let nullable = |one: ValueKind, two: ValueKind| one == ValueKind::Null && two == ValueKind::Text;
+        other == ValueKind::Any || self.may_be(other) || nullable(self, other) || nullable(other, self)
     }
 
     /// The kind of a value that is one or the other.
-    pub(crate) fn or(self, other: Kind) -> Kind {
+    pub(crate) fn or(self, other: ValueKind) -> ValueKind {
         match (self, other) {
             (one, two) if one == two => one,
-            (Kind::Null, Kind::Text) | (Kind::Text, Kind::Null) => Kind::Text,
-            _ => Kind::Any,
+            (ValueKind::Null, ValueKind::Text) | (ValueKind::Text, ValueKind::Null) => ValueKind::Text,
+            _ => ValueKind::Any,
         }
     }
 }

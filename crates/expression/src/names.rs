@@ -1,6 +1,6 @@
 //! Names: what is known where an expression stands. Given by `plan`; read by `bind`.
 
-use crate::kind::Kind;
+use crate::kind::ValueKind;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +12,8 @@ pub struct Names<'k> {
     /// Whether a list within a text is written with commas between its values. Never where a key is made: two lists
     /// could become one text.
     pub joins_lists: bool,
+    /// Whether who asks is known: not where a response is made, which others may get.
+    pub knows_client: bool,
 }
 
 /// A value beside the request: what a step gave, the content of the request, an item of a list.
@@ -20,7 +22,7 @@ pub struct Named {
     /// What it is called.
     pub name: Box<str>,
     /// What it is, as far as that is known before there is a request.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Parts of it that are values by themselves, with their places: what is named in here is read there.
     pub parts: Parts,
 }
@@ -50,14 +52,14 @@ pub enum Parts {
 impl Named {
     /// A value of any kind.
     pub fn any(name: impl Into<Box<str>>) -> Self {
-        Named { name: name.into(), kind: Kind::Any, parts: Parts::None }
+        Named { name: name.into(), kind: ValueKind::Any, parts: Parts::None }
     }
 }
 
 impl<'k> Names<'k> {
     /// Only the request and its segments.
     pub(crate) fn of_segments(segments: Option<&'k [&'k str]>) -> Self {
-        Names { segments, ..Names::default() }
+        Names { segments, knows_client: true, ..Names::default() }
     }
 
     /// The value of that name and its place. Of several the last: what stands inside hides what stands outside.

@@ -5,8 +5,8 @@
 
 use cel::common::ast::operators;
 
-use crate::fault::Fault;
-use crate::kind::Kind;
+use crate::fault::ExpressionFault;
+use crate::kind::ValueKind;
 
 /// How an operator with two sides is written.
 pub(crate) fn operator(name: &str) -> Option<&'static str> {
@@ -31,31 +31,36 @@ pub(crate) fn operator(name: &str) -> Option<&'static str> {
 }
 
 /// What an operator with two sides gives.
-pub(crate) fn binary(name: &str, written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
+pub(crate) fn binary(
+    name: &str,
+    written: &str,
+    one: ValueKind,
+    two: ValueKind,
+) -> Result<ValueKind, ExpressionFault> {
     match name {
         operators::LOGICAL_AND | operators::LOGICAL_OR => truth(written, &[one, two]),
-        operators::EQUALS | operators::NOT_EQUALS if one.comparable(two) => Ok(Kind::Truth),
+        operators::EQUALS | operators::NOT_EQUALS if one.comparable(two) => Ok(ValueKind::Truth),
         operators::EQUALS | operators::NOT_EQUALS => Err(unequal(written, one, two)),
         operators::LESS | operators::LESS_EQUALS | operators::GREATER | operators::GREATER_EQUALS => {
             ordered(written, one, two)
         }
         operators::INDEX => match one {
-            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Any),
-            _ => Err(Fault::new(
+            ValueKind::List | ValueKind::Map | ValueKind::Any => Ok(ValueKind::Any),
+            _ => Err(ExpressionFault::new(
                 format!("`[…]` takes something out of a list or a map, not out of {}", one.name()),
                 "write `substring(0, 1)` for a part of a text",
             )),
         },
         operators::IN => match two {
-            Kind::List | Kind::Map | Kind::Any => Ok(Kind::Truth),
-            _ => Err(Fault::new(
+            ValueKind::List | ValueKind::Map | ValueKind::Any => Ok(ValueKind::Truth),
+            _ => Err(ExpressionFault::new(
                 format!("`in` looks into a list or a map, not into {}", two.name()),
                 "write it as in `host in ['a.example', 'b.example']`, or `contains` for a part of a text",
             )),
         },
-        operators::ADD if one == Kind::Any || two == Kind::Any => Ok(Kind::Any),
-        operators::ADD if one == two && matches!(one, Kind::List | Kind::Text) => Ok(one),
-        operators::ADD if one == Kind::Text || two == Kind::Text => Err(Fault::new(
+        operators::ADD if one == ValueKind::Any || two == ValueKind::Any => Ok(ValueKind::Any),
+        operators::ADD if one == two && matches!(one, ValueKind::List | ValueKind::Text) => Ok(one),
+        operators::ADD if one == ValueKind::Text || two == ValueKind::Text => Err(ExpressionFault::new(
             format!("`+` does not join {} and {}", one.name(), two.name()),
             "write `string(…)` around what is no text",
         )),
@@ -64,10 +69,10 @@ pub(crate) fn binary(name: &str, written: &str, one: Kind, two: Kind) -> Result<
 }
 
 /// What `&&`, `||`, `!` and the condition of `? :` need and give.
-pub(crate) fn truth(written: &str, kinds: &[Kind]) -> Result<Kind, Fault> {
-    match kinds.iter().find(|kind| !kind.may_be(Kind::Truth)) {
-        None => Ok(Kind::Truth),
-        Some(kind) => Err(Fault::new(
+pub(crate) fn truth(written: &str, kinds: &[ValueKind]) -> Result<ValueKind, ExpressionFault> {
+    match kinds.iter().find(|kind| !kind.may_be(ValueKind::Truth)) {
+        None => Ok(ValueKind::Truth),
+        Some(kind) => Err(ExpressionFault::new(
             format!("`{written}` needs true or false and gets {}", kind.name()),
             if kind.is_number() {
                 "compare it, as in `size(url) > 100`"
@@ -78,43 +83,51 @@ pub(crate) fn truth(written: &str, kinds: &[Kind]) -> Result<Kind, Fault> {
     }
 }
 
-fn unequal(written: &str, one: Kind, two: Kind) -> Fault {
+fn unequal(written: &str, one: ValueKind, two: ValueKind) -> ExpressionFault {
     let remedy = match (one, two) {
-        (Kind::Text, other) | (other, Kind::Text) if other.is_number() => {
+        (ValueKind::Text, other) | (other, ValueKind::Text) if other.is_number() => {
             "write the number as a text, `'1'`, or make one of the text, `int(query.page)`"
         }
-        (Kind::Text, Kind::Truth) | (Kind::Truth, Kind::Text) => "write `'true'`: a request holds texts",
+        (ValueKind::Text, ValueKind::Truth) | (ValueKind::Truth, ValueKind::Text) => {
+            "write `'true'`: a request holds texts"
+        }
         _ => "compare things of one kind",
     };
-    Fault::new(
+    ExpressionFault::new(
         format!("`{written}` compares {} with {}, which are never equal", one.name(), two.name()),
         remedy,
     )
 }
 
-fn ordered(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
-    let orderable = |kind: Kind| kind == Kind::Any || kind == Kind::Text || kind.is_number();
-    if orderable(one) && orderable(two) && (two == Kind::Any || one.may_be(two)) {
-        return Ok(Kind::Truth);
+fn ordered(written: &str, one: ValueKind, two: ValueKind) -> Result<ValueKind, ExpressionFault> {
+    let orderable = |kind: ValueKind| kind == ValueKind::Any || kind == ValueKind::Text || kind.is_number();
+    if orderable(one) && orderable(two) && (two == ValueKind::Any || one.may_be(two)) {
+        return Ok(ValueKind::Truth);
     }
-    Err(Fault::new(
+    Err(ExpressionFault::new(
         format!("`{written}` cannot order {} and {}", one.name(), two.name()),
         "write it as in `int(query.page) > 3`",
     ))
 }
 
 /// What the operators on numbers give.
-pub(crate) fn arithmetic(written: &str, one: Kind, two: Kind) -> Result<Kind, Fault> {
+pub(crate) fn arithmetic(
+    written: &str,
+    one: ValueKind,
+    two: ValueKind,
+) -> Result<ValueKind, ExpressionFault> {
     match (one, two) {
         (one, two) if one == two && one.is_number() => Ok(one),
-        (Kind::Any, other) | (other, Kind::Any) if other == Kind::Any || other.is_number() => Ok(other),
-        (one, two) if one.is_number() && two.is_number() => Err(Fault::new(
+        (ValueKind::Any, other) | (other, ValueKind::Any) if other == ValueKind::Any || other.is_number() => {
+            Ok(other)
+        }
+        (one, two) if one.is_number() && two.is_number() => Err(ExpressionFault::new(
             format!("`{written}` takes numbers of one kind: whole, whole and marked `u`, or with a fraction"),
             "write `int(…)` or `double(…)` around one of them",
         )),
         _ => {
             let wrong = if one.is_number() { two } else { one };
-            Err(Fault::new(
+            Err(ExpressionFault::new(
                 format!("`{written}` needs numbers and gets {}", wrong.name()),
                 "write it as in `int(query.page) + 1`",
             ))

@@ -12,9 +12,9 @@ use crate::Context;
 use crate::compile::{Compiled, Form, Known, compile_tree, read};
 use crate::decode::{self, Coding};
 use crate::expression::braced;
-use crate::fault::Fault;
+use crate::fault::ExpressionFault;
 use crate::given;
-use crate::kind::Kind;
+use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::reshape::{self, Reshaping};
 use crate::scalar::{Parameter, Scalar};
@@ -34,23 +34,23 @@ pub(crate) type Append<'v> = dyn Fn(&mut Vec<u8>) -> bool + 'v;
 
 impl Output {
     /// Parses a text that is one `${…}` and nothing else.
-    pub fn parse_braced(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+    pub fn parse_braced(text: &str, names: &Names<'_>) -> Result<Self, ExpressionFault> {
         Self::parse(braced(text)?, &Known::new(*names))
     }
 
-    pub(crate) fn parse(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &str, known: &Known<'_>) -> Result<Self, ExpressionFault> {
         Self::of_tree(text, read(text)?, known)
     }
 
-    pub(crate) fn of_tree(text: &str, tree: IdedExpr, known: &Known<'_>) -> Result<Self, Fault> {
+    pub(crate) fn of_tree(text: &str, tree: IdedExpr, known: &Known<'_>) -> Result<Self, ExpressionFault> {
         let (tree, reshapings) = reshape::take(tree, text, known)?;
         let compiled = compile_tree(text, tree, known)?;
         Ok(Output { text: text.trim().into(), compiled, reshapings })
     }
 
     /// What it gives, as far as that is known.
-    pub fn kind(&self) -> Kind {
-        if self.reshapings.is_empty() { self.compiled.kind } else { Kind::Any }
+    pub fn kind(&self) -> ValueKind {
+        if self.reshapings.is_empty() { self.compiled.kind } else { ValueKind::Any }
     }
 
     /// Appends its value as JSON: what is only handed on byte for byte, as it came. False, and nothing appended, where
@@ -272,7 +272,7 @@ fn scalar_of_bytes(bytes: Vec<u8>) -> Scalar {
 
 /// Where one value is asked for, a map or a list is a text of JSON.
 fn write_member(json: &str, out: &mut Vec<u8>) -> bool {
-    if matches!(json::kind(json), json::Kind::List | json::Kind::Map) {
+    if matches!(json::kind(json), json::JsonKind::List | json::JsonKind::Map) {
         out.extend_from_slice(json.as_bytes());
         return true;
     }
@@ -296,7 +296,7 @@ fn write_scalar(scalar: &Scalar, out: &mut Vec<u8>) -> bool {
 /// Lists become several, maps a text of JSON.
 pub(crate) fn parameter_of_json(json: &str) -> Parameter {
     match json::kind(json) {
-        json::Kind::List => {
+        json::JsonKind::List => {
             Parameter::List(json::items(json).into_iter().flatten().map(scalar_of_json).collect())
         }
         _ => Parameter::One(scalar_of_json(json)),
@@ -305,13 +305,13 @@ pub(crate) fn parameter_of_json(json: &str) -> Parameter {
 
 fn scalar_of_json(json: &str) -> Scalar {
     match json::kind(json) {
-        json::Kind::Null => Scalar::Null,
-        json::Kind::Truth => Scalar::Truth(json == "true"),
-        json::Kind::Number => scalar_of_number(json),
-        json::Kind::Text => {
+        json::JsonKind::Null => Scalar::Null,
+        json::JsonKind::Truth => Scalar::Truth(json == "true"),
+        json::JsonKind::Number => scalar_of_number(json),
+        json::JsonKind::Text => {
             Scalar::Text(json::text(json).map_or_else(|| json.to_owned(), std::borrow::Cow::into_owned))
         }
-        json::Kind::List | json::Kind::Map => Scalar::Text(json.to_owned()),
+        json::JsonKind::List | json::JsonKind::Map => Scalar::Text(json.to_owned()),
     }
 }
 

@@ -9,7 +9,7 @@ use json::Shape;
 
 use crate::Context;
 use crate::compile::Known;
-use crate::fault::{Fault, quoted};
+use crate::fault::{ExpressionFault, quoted};
 use crate::output::Output;
 use crate::unable::Unable;
 
@@ -51,7 +51,7 @@ fn within(json: &str, most: usize) -> Result<(), String> {
 
 /// Whether it looks each name up among all others: of inner maps, the members of a name that is there twice.
 fn joins_names(shape: &Shape, json: &str) -> bool {
-    *shape == Shape::Flatten && json::kind(json) == json::Kind::Map
+    *shape == Shape::Flatten && json::kind(json) == json::JsonKind::Map
 }
 
 /// How each is written.
@@ -69,7 +69,7 @@ pub(crate) fn take(
     mut tree: IdedExpr,
     text: &str,
     known: &Known<'_>,
-) -> Result<(IdedExpr, Vec<Reshaping>), Fault> {
+) -> Result<(IdedExpr, Vec<Reshaping>), ExpressionFault> {
     let mut found = Vec::new();
     loop {
         let is_one = matches!(&tree.expr, Expr::Call(CallExpr { func_name, target: Some(_), .. })
@@ -86,11 +86,19 @@ pub(crate) fn take(
     }
 }
 
-fn reshaping(name: &str, args: Vec<IdedExpr>, text: &str, known: &Known<'_>) -> Result<Reshaping, Fault> {
+fn reshaping(
+    name: &str,
+    args: Vec<IdedExpr>,
+    text: &str,
+    known: &Known<'_>,
+) -> Result<Reshaping, ExpressionFault> {
     let wrong = || {
         let written =
             RESHAPINGS.iter().find(|(known, _)| *known == name).map_or(name, |(_, written)| written);
-        Fault::new(format!("{} is not used so", quoted(name)), format!("write it as in `{written}`"))
+        ExpressionFault::new(
+            format!("{} is not used so", quoted(name)),
+            format!("write it as in `{written}`"),
+        )
     };
     let other = |tree: Option<&IdedExpr>| Output::of_tree(text, tree.ok_or_else(wrong)?.clone(), known);
     let words = |args: &[IdedExpr]| args.iter().map(word).collect::<Option<Vec<_>>>().ok_or_else(wrong);

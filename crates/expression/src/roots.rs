@@ -1,6 +1,6 @@
 //! Roots: the words that stand for what a request holds, and what to say of words that do not. Used by `bind`.
 
-use crate::fault::{Fault, quoted};
+use crate::fault::{ExpressionFault, quoted};
 use crate::functions::FUNCTIONS;
 use crate::names::Named;
 use crate::nearest::nearest;
@@ -12,6 +12,7 @@ pub(crate) const ROOTS: &[(&str, &str)] = &[
     ("scheme", "scheme"),
     ("host", "host"),
     ("url", "url"),
+    ("client", "client.address"),
     ("path", "path.NAME"),
     ("query", "query.NAME"),
     ("header", "header('Name')"),
@@ -44,24 +45,34 @@ pub fn is_root(name: &str) -> bool {
 }
 
 /// A word of a request that is not used as it must be.
-pub(crate) fn misused_root(root: &str) -> Fault {
+pub(crate) fn misused_root(root: &str) -> ExpressionFault {
     let written = ROOTS.iter().find(|(known, _)| *known == root).map_or(root, |(_, written)| written);
-    Fault::new(
+    ExpressionFault::new(
         format!("{} is not used so", quoted(root)),
         format!("write `{written}`, with the name written out"),
     )
 }
 
+/// Who asks, where a response is made.
+pub(crate) fn client_unknown(part: &str) -> ExpressionFault {
+    ExpressionFault::new(
+        format!(
+            "`client.{part}` is known in policies alone: what is made of it here could be given to others"
+        ),
+        "use it in `limit.per`, or in `cache.per` and `cache.key.by`",
+    )
+}
+
 /// `query.all` without a name that is written out.
-pub(crate) fn misused_all() -> Fault {
-    Fault::new("`query.all` is not used so", "write `query.all('NAME')`, with the name written out")
+pub(crate) fn misused_all() -> ExpressionFault {
+    ExpressionFault::new("`query.all` is not used so", "write `query.all('NAME')`, with the name written out")
 }
 
 /// A word that means nothing, or not alone. `values` is what is known beside the request.
-pub(crate) fn unknown_name(name: &str, values: &[Named]) -> Fault {
+pub(crate) fn unknown_name(name: &str, values: &[Named]) -> ExpressionFault {
     if is_root(name) {
         return match name {
-            "path" => Fault::new(
+            "path" => ExpressionFault::new(
                 "`path` alone is no value",
                 "write `path.NAME` for a segment that the route names, or `url` for path and query",
             ),
@@ -69,7 +80,7 @@ pub(crate) fn unknown_name(name: &str, values: &[Named]) -> Fault {
         };
     }
     if let Some((_, place)) = ELSEWHERE.iter().find(|(word, _)| *word == name) {
-        return Fault::new(format!("{} is not known here", quoted(name)), *place);
+        return ExpressionFault::new(format!("{} is not known here", quoted(name)), *place);
     }
     // What `each` makes has no name of its own.
     let named = values.iter().map(|value| &*value.name).filter(|name| !name.is_empty());
@@ -83,25 +94,31 @@ pub(crate) fn unknown_name(name: &str, values: &[Named]) -> Fault {
         let roots: Vec<String> = roots.map(|written| format!("`{written}`")).collect();
         format!("write one of {}, or `'{name}'` for the word itself", roots.join(", "))
     };
-    Fault::new(format!("{} is not known", quoted(name)), remedy)
+    ExpressionFault::new(format!("{} is not known", quoted(name)), remedy)
 }
 
 /// Names of values that a message lists.
 const LISTED: usize = 10;
 
 /// A function that there is not, or not in this place.
-pub(crate) fn unknown_function(name: &str) -> Fault {
+pub(crate) fn unknown_function(name: &str) -> ExpressionFault {
     if let Some((_, example)) = RESHAPINGS.iter().find(|(known, _)| *known == name) {
-        return Fault::new(
+        return ExpressionFault::new(
             format!("{} is done to a whole value, at the end of its expression", quoted(name)),
             format!("let it stand alone, as in `\"${{{example}}}\"`"),
         );
     }
     if let Some((_, example)) = MORE.iter().find(|(known, _)| *known == name) {
-        return Fault::new(format!("{} is not used so", quoted(name)), format!("write it as in `{example}`"));
+        return ExpressionFault::new(
+            format!("{} is not used so", quoted(name)),
+            format!("write it as in `{example}`"),
+        );
     }
     if matches!(name, "len" | "length" | "count") {
-        return Fault::new(format!("{} is no function", quoted(name)), "write it as in `size(users)`");
+        return ExpressionFault::new(
+            format!("{} is no function", quoted(name)),
+            "write it as in `size(users)`",
+        );
     }
     let functions = FUNCTIONS.iter().map(|function| (function.name, function.example));
     let functions = functions.chain(MORE.iter().copied()).chain(RESHAPINGS.iter().copied());
@@ -114,5 +131,5 @@ pub(crate) fn unknown_function(name: &str) -> Fault {
         names.dedup();
         format!("there are {}", names.join(", "))
     };
-    Fault::new(format!("{} is no function", quoted(name)), remedy)
+    ExpressionFault::new(format!("{} is no function", quoted(name)), remedy)
 }

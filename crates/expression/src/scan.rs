@@ -1,7 +1,7 @@
 //! Scan: where the `${…}` of a text begin and end, and which characters of an expression stand outside its strings.
 //! In comes what somebody wrote; called by `template` for texts and by `compile` to say what is wrong with a bracket.
 
-use crate::fault::{Fault, quoted};
+use crate::fault::{ExpressionFault, quoted};
 
 /// A piece of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Piece<'t> {
 }
 
 /// Cuts a text into its pieces. `$${` stands for `${`.
-pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Fault> {
+pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, ExpressionFault> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -27,11 +27,11 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Fault> {
         let inner = &rest[at + 2..];
         let Some(end) = end(inner) else {
             return Err(match outside(inner).open_string {
-                Some(quote) => Fault::new(
+                Some(quote) => ExpressionFault::new(
                     format!("{} has a string without an end", quoted(&rest[at..])),
                     format!("close it with `{quote}`, and then the expression with `}}`"),
                 ),
-                None => Fault::new(
+                None => ExpressionFault::new(
                     format!("{} has no `}}`", quoted(&rest[at..])),
                     "close it with `}`, or write `$${` where `${` itself is meant",
                 ),

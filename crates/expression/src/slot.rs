@@ -3,6 +3,9 @@
 //! Made by `bind` when an expression is parsed; read for requests by `template` and `expression`, without allocating
 //! except for claims, and by `computed` as a value of the interpreter.
 
+use std::io::Write;
+use std::net::{IpAddr, Ipv6Addr};
+
 use cel::Value;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName};
 use message::Fields;
@@ -43,6 +46,10 @@ pub(crate) enum Slot {
     Host,
     /// Path and query as sent.
     Url,
+    /// The client's address.
+    Address,
+    /// The network that it is in: of IPv6 the 64 bits that a provider gives to one customer.
+    Network,
     /// What is at hand beside the request, or a part of it.
     Given(Inner),
     /// Whether that is there: `true` or `false`.
@@ -62,6 +69,18 @@ impl Slot {
                 })
             }
             Slot::Given(inner) => inner.json(context).is_some_and(|json| given::write_text(json, out)),
+            Slot::Address | Slot::Network => match context.request.client {
+                Some(IpAddr::V6(address)) if *self == Slot::Network => {
+                    let network = Ipv6Addr::from_bits(address.to_bits() >> 64 << 64);
+                    let _infallible = write!(out, "{network}/64");
+                    true
+                }
+                Some(address) => {
+                    let _infallible = write!(out, "{address}");
+                    true
+                }
+                None => false,
+            },
             Slot::There(inner) => {
                 out.extend_from_slice(inner.json(context).is_some().to_string().as_bytes());
                 true
@@ -103,6 +122,8 @@ impl Slot {
             | Slot::There(_)
             | Slot::Path(_)
             | Slot::Url
+            | Slot::Address
+            | Slot::Network
             | Slot::Authority
             | Slot::Host
             | Slot::Scheme
@@ -139,6 +160,8 @@ impl Slot {
             Slot::Method => "the method".to_owned(),
             Slot::Scheme => "the scheme".to_owned(),
             Slot::Url => "the URL".to_owned(),
+            Slot::Address => "the client's address".to_owned(),
+            Slot::Network => "the client's network".to_owned(),
         }
     }
 
@@ -153,6 +176,7 @@ impl Slot {
             Slot::All(name) => query(context).flat_map(|query| parameters(query, name)).next().is_some(),
             Slot::Given(inner) => inner.json(context).is_some_and(given::holds),
             Slot::There(inner) => inner.json(context).is_some(),
+            Slot::Address | Slot::Network => context.request.client.is_some(),
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::Bool(truth)) => truth,
                 Some(Json::String(text)) => !text.is_empty(),
@@ -200,7 +224,13 @@ impl Slot {
     fn raw<'a>(&self, context: &Context<'a>) -> Option<(&'a [u8], Coding)> {
         let request = context.request;
         match self {
-            Slot::Header(_) | Slot::Claim(_) | Slot::All(_) | Slot::Given(_) | Slot::There(_) => None,
+            Slot::Header(_)
+            | Slot::Claim(_)
+            | Slot::All(_)
+            | Slot::Given(_)
+            | Slot::There(_)
+            | Slot::Address
+            | Slot::Network => None,
             Slot::Authority => Some((request.authority.as_bytes(), Coding::Plain)),
             Slot::Cookie(name) => Some((cookie(request.fields, name)?, Coding::Plain)),
             Slot::Query(name) => Some((parameter(request.query()?, name)?, Coding::Form)),

@@ -8,8 +8,8 @@ use http::HeaderName;
 use crate::Context;
 use crate::compile::{Form, Known, compile};
 use crate::computed::{self, Computed};
-use crate::fault::{Fault, quoted};
-use crate::kind::Kind;
+use crate::fault::{ExpressionFault, quoted};
+use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
@@ -129,21 +129,25 @@ impl Part {
 impl Template {
     /// Parses a text with `${…}` in it, also with none. `names` are the segment names of the route that `path.…` may
     /// use; `None` where no route is known, so that any name will do.
-    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, Fault> {
+    pub fn parse(text: &str, names: Option<&[&str]>) -> Result<Self, ExpressionFault> {
         Self::parse_in(text, &Names::of_segments(names))
     }
 
     /// The same, where more is known than the request.
-    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, Fault> {
+    pub fn parse_in(text: &str, names: &Names<'_>) -> Result<Self, ExpressionFault> {
         Self::parse_with(text, &Known::new(*names))
     }
 
-    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, Fault> {
+    pub(crate) fn parse_with(text: &str, known: &Known<'_>) -> Result<Self, ExpressionFault> {
         Self::of_pieces(text, &pieces(text)?, known)
     }
 
     /// Of some of the pieces of a text.
-    pub(crate) fn of_pieces(text: &str, pieces: &[Piece<'_>], known: &Known<'_>) -> Result<Self, Fault> {
+    pub(crate) fn of_pieces(
+        text: &str,
+        pieces: &[Piece<'_>],
+        known: &Known<'_>,
+    ) -> Result<Self, ExpressionFault> {
         let mut parts = Vec::new();
         let mut environment = Vec::new();
         for piece in pieces {
@@ -153,10 +157,10 @@ impl Template {
                     let compiled = compile(inner, known)?;
                     environment.extend(compiled.environment);
                     match compiled.form {
-                        Form::Slot(slot) if compiled.kind == Kind::List && known.names.joins_lists => {
+                        Form::Slot(slot) if compiled.kind == ValueKind::List && known.names.joins_lists => {
                             parts.push(Part::Slot(slot));
                         }
-                        _ if matches!(compiled.kind, Kind::List | Kind::Map | Kind::Null) => {
+                        _ if matches!(compiled.kind, ValueKind::List | ValueKind::Map | ValueKind::Null) => {
                             return Err(no_text(inner, compiled.kind.name()));
                         }
                         Form::Constant(value) => push_literal(&mut parts, &constant(inner, &value)?),
@@ -318,19 +322,19 @@ fn push_literal(parts: &mut Vec<Part>, literal: &str) {
     }
 }
 
-fn constant(inner: &str, value: &cel::Value) -> Result<String, Fault> {
+fn constant(inner: &str, value: &cel::Value) -> Result<String, ExpressionFault> {
     let mut out = Vec::new();
     let written = computed::write(value, &mut out).then_some(out).and_then(|out| String::from_utf8(out).ok());
     written.ok_or_else(|| no_text(inner, "no text"))
 }
 
-fn no_text(inner: &str, is: &str) -> Fault {
+fn no_text(inner: &str, is: &str) -> ExpressionFault {
     let remedy = if inner.trim().starts_with("query.all(") {
         format!("let `${{{inner}}}` stand alone, or write `query.NAME` for the first of them")
     } else {
         "write one that gives a text, a number, or true or false".to_owned()
     };
-    Fault::new(format!("{} is {is}, which cannot be written", quoted(inner.trim())), remedy)
+    ExpressionFault::new(format!("{} is {is}, which cannot be written", quoted(inner.trim())), remedy)
 }
 
 impl PartialEq for Template {

@@ -12,7 +12,7 @@ use crate::functions::FUNCTIONS;
 use crate::reshape::RESHAPINGS;
 use crate::roots::{ELSEWHERE, MORE, ROOTS};
 use crate::scan::{Piece, pieces};
-use crate::{Context, Expression, Fault, Named, Names, Output, Template};
+use crate::{Context, Expression, ExpressionFault, Named, Names, Output, Template};
 
 mod faults;
 mod values;
@@ -39,6 +39,7 @@ impl Sent {
             authority: "a.example:8443",
             target: &self.target,
             fields: Fields::Map(&self.fields),
+            client: None,
         };
         let names = [None, Some("id".into())];
         asked(&Context { request: &request, names: &names, values: &[] })
@@ -72,15 +73,15 @@ fn environment(name: &str) -> Result<String, VarError> {
 }
 
 const KNOWN: Known<'static> = Known {
-    names: Names { segments: Some(&["id", "section"]), values: &[], joins_lists: false },
+    names: Names { segments: Some(&["id", "section"]), values: &[], joins_lists: false, knows_client: true },
     environment: &environment,
 };
 
-fn template(text: &str) -> Result<Template, Fault> {
+fn template(text: &str) -> Result<Template, ExpressionFault> {
     Template::parse_with(text, &KNOWN)
 }
 
-fn expression(text: &str) -> Result<Expression, Fault> {
+fn expression(text: &str) -> Result<Expression, ExpressionFault> {
     Expression::parse_with(text, &KNOWN)
 }
 
@@ -317,7 +318,7 @@ fn a_pattern_takes_linear_time() {
 const PAGE: &str = include_str!("../../../docs/reference/expressions.md");
 
 /// Where all that the page tells of is known.
-fn compiles(braced: &str) -> Result<Output, Fault> {
+fn compiles(braced: &str) -> Result<Output, ExpressionFault> {
     let values = ["body", "item", "failed", "user", "users", "orders"].map(Named::any);
     let known = Known { names: Names { values: &values, ..KNOWN.names }, ..KNOWN };
     Output::parse(braced.trim_start_matches("${").strip_suffix('}').unwrap(), &known)

@@ -71,7 +71,7 @@ impl Decoder {
         loop {
             match &mut self.state {
                 State::Complete => return Ok(Decoded::Complete),
-                State::Broken => return Err(self.fault("the content was not well-formed")),
+                State::Broken => return Err(self.fault("the content is malformed")),
                 State::UntilClose if buffer.is_empty() => return Ok(Decoded::NeedMore),
                 State::UntilClose => return Ok(Decoded::Data(buffer.split().freeze())),
                 State::Length(left) => {

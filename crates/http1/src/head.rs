@@ -88,7 +88,7 @@ pub fn to_header_map(
             .map_err(|_| Error::new(fault, "a field name is not a token"))?;
         if except != Some(&name) {
             let value = HeaderValue::from_maybe_shared(values.slice(start..end))
-                .map_err(|_| Error::new(fault, "a field value holds a control byte"))?;
+                .map_err(|_| Error::new(fault, "a field value contains a control character"))?;
             fields
                 .try_append(name, value)
                 .map_err(|_| Error::new(fault, "the head holds too many fields"))?;

@@ -121,23 +121,23 @@ fn too_large(beginning: &[u8]) -> Error {
     if memchr::memchr(b'\n', beginning.trim_ascii_start()).is_none() {
         Error::new(Kind::TargetTooLong, "the request line is longer than the limit")
     } else {
-        Error::new(Kind::HeadTooLarge, "the request head is larger than the limit")
+        Error::new(Kind::HeadTooLarge, "the request's header section is larger than the limit")
     }
 }
 
 fn refusal(error: httparse::Error, buffer: &[u8]) -> Error {
     match error {
         httparse::Error::TooManyHeaders => {
-            Error::new(Kind::HeadTooLarge, "the request head holds more fields than the limit")
+            Error::new(Kind::HeadTooLarge, "the request has more header fields than the limit")
         }
         httparse::Error::Version if names_another_version(buffer) => {
-            Error::new(Kind::UnsupportedVersion, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken here")
+            Error::new(Kind::UnsupportedVersion, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are supported")
         }
         httparse::Error::Version => malformed("the request line does not end in an HTTP version"),
         httparse::Error::HeaderName => malformed("a field name is not a token followed by a colon"),
-        httparse::Error::HeaderValue => malformed("a field value holds a control byte or is folded"),
+        httparse::Error::HeaderValue => malformed("a field value contains a control character or is folded"),
         httparse::Error::NewLine => malformed("a line of the head does not end in CRLF"),
-        httparse::Error::Token | httparse::Error::Status => malformed("the request line is not well-formed"),
+        httparse::Error::Token | httparse::Error::Status => malformed("the request line is malformed"),
     }
 }
 
@@ -181,7 +181,7 @@ impl<'a> Facts<'a> {
                     facts.add_transfer_encoding(value, minor)?;
                 }
                 14 | 17 if imitates_framing(name) => {
-                    return Err(malformed("a field name imitates a framing field"));
+                    return Err(malformed("a field name imitates Content-Length or Transfer-Encoding"));
                 }
                 _ => {}
             }
@@ -191,7 +191,7 @@ impl<'a> Facts<'a> {
 
     fn add_host(&mut self, value: &'a [u8]) -> Result<()> {
         if self.host.is_some() {
-            return Err(malformed("Host is there twice"));
+            return Err(malformed("Host is given twice"));
         }
         if !is_authority(value) {
             return Err(malformed("Host is not a host and port"));
@@ -202,7 +202,7 @@ impl<'a> Facts<'a> {
 
     fn add_content_length(&mut self, value: &[u8]) -> Result<()> {
         if self.content_length.is_some() {
-            return Err(malformed("Content-Length is there twice"));
+            return Err(malformed("Content-Length is given twice"));
         }
         self.content_length = Some(content_length(value, Kind::MalformedRequest)?);
         Ok(())
@@ -210,10 +210,10 @@ impl<'a> Facts<'a> {
 
     fn add_transfer_encoding(&mut self, value: &[u8], minor: u8) -> Result<()> {
         if minor == 0 {
-            return Err(malformed("Transfer-Encoding in HTTP/1.0"));
+            return Err(malformed("Transfer-Encoding is not allowed in HTTP/1.0"));
         }
         if self.chunked {
-            return Err(malformed("Transfer-Encoding is there twice"));
+            return Err(malformed("Transfer-Encoding is given twice"));
         }
         if !value.eq_ignore_ascii_case(b"chunked") {
             return Err(malformed("Transfer-Encoding is not exactly `chunked`"));
@@ -226,7 +226,7 @@ impl<'a> Facts<'a> {
     fn framing(&self, minor: u8) -> Result<Framing> {
         debug_assert!(minor == 1 || !self.chunked, "refused while gathering");
         match (self.chunked, self.content_length) {
-            (true, Some(_)) => Err(malformed("Content-Length with Transfer-Encoding")),
+            (true, Some(_)) => Err(malformed("Content-Length and Transfer-Encoding are given together")),
             (true, None) => Ok(Framing::Chunked),
             (false, Some(length)) => Ok(Framing::Length(length)),
             (false, None) => Ok(Framing::Empty),
@@ -237,13 +237,13 @@ impl<'a> Facts<'a> {
 /// RFC 9112 §3.2.
 fn form_of<'a>(method: &Method, target: &'a str) -> Result<TargetForm<'a>> {
     if !target.is_ascii() || memchr::memchr(b'#', target.as_bytes()).is_some() {
-        return Err(malformed("the request target holds a byte that must be percent-encoded"));
+        return Err(malformed("the request target contains a byte that must be percent-encoded"));
     }
     if *method == Method::CONNECT {
         return if is_authority(target.as_bytes()) {
             Ok(TargetForm::Authority)
         } else {
-            Err(malformed("CONNECT without host and port"))
+            Err(malformed("CONNECT needs a host and port"))
         };
     }
     if target.starts_with('/') {
@@ -260,7 +260,7 @@ fn absolute(target: &str) -> Result<TargetForm<'_>> {
         return Err(malformed("the request target is neither a path nor a URL"));
     };
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
-        return Err(malformed("the request target is a URL of another scheme"));
+        return Err(malformed("the request target is a URL with an unsupported scheme"));
     }
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     if !is_authority(authority.as_bytes()) {

@@ -76,7 +76,7 @@ pub(crate) fn parse(buffer: &[u8], side: Side, fault: Kind) -> Result<Option<(us
 fn remove_forbidden(fields: &mut HeaderMap, side: Side, fault: Kind) -> Result<()> {
     for name in FORBIDDEN.into_iter().chain(["content_length", "transfer_encoding"]) {
         if fields.remove(name).is_some() && side == Side::Client {
-            return Err(Error::new(fault, "a trailer carries a field that must stand in the head"));
+            return Err(Error::new(fault, "a trailer contains a field that belongs in the header section"));
         }
     }
     Ok(())

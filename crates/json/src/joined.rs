@@ -9,7 +9,7 @@ use crate::find::field;
 use crate::key::Key;
 use crate::list::items;
 use crate::map::{self, Member, each_once, written};
-use crate::scan::{Kind, kind};
+use crate::scan::{JsonKind, kind};
 use crate::text::write_string;
 
 /// Seeded, for what is hashed comes from strangers.
@@ -75,7 +75,7 @@ enum Partners<'j> {
 
 impl<'j> Partners<'j> {
     fn of(right: &'j str, key: &str, as_name: Option<&'j str>) -> Self {
-        let one = (kind(right) == Kind::Map).then_some(right.trim_ascii());
+        let one = (kind(right) == JsonKind::Map).then_some(right.trim_ascii());
         let all = items(right).into_iter().flatten().chain(one);
         let keyed = all.filter_map(|map| Some((Key::of(field(map, key)?)?, map)));
         let Some(as_name) = as_name else {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::scan::{Kind, kind};
+use crate::scan::{JsonKind, kind};
 use crate::text::text;
 
 /// See the module.
@@ -26,10 +26,10 @@ impl<'j> Key<'j> {
     /// `None` where nothing can be joined by it: `null`, as in SQL, lists and maps.
     pub(crate) fn of(json: &'j str) -> Option<Self> {
         match kind(json) {
-            Kind::Truth => Some(Key::Truth(json.trim_ascii() == "true")),
-            Kind::Text => Some(Key::Text(text(json)?)),
-            Kind::Number => Some(Key::Number(Decimal::of(json.trim_ascii()))),
-            Kind::Null | Kind::List | Kind::Map => None,
+            JsonKind::Truth => Some(Key::Truth(json.trim_ascii() == "true")),
+            JsonKind::Text => Some(Key::Text(text(json)?)),
+            JsonKind::Number => Some(Key::Number(Decimal::of(json.trim_ascii()))),
+            JsonKind::Null | JsonKind::List | JsonKind::Map => None,
         }
     }
 }

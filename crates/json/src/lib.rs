@@ -24,6 +24,6 @@ pub use find::{Step, find};
 pub use joined::{TooLarge, merge};
 pub use list::{Items, concat, items};
 pub use map::{members, members_as_written};
-pub use scan::{Kind, has_more_values, kind};
+pub use scan::{JsonKind, has_more_values, kind};
 pub use shape::{Shape, reshape};
 pub use text::{text, write_string};

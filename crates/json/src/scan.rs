@@ -6,7 +6,7 @@
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -22,14 +22,14 @@ pub enum Kind {
 }
 
 /// What this JSON is. What is none counts as `Null`.
-pub fn kind(json: &str) -> Kind {
+pub fn kind(json: &str) -> JsonKind {
     match json.trim_ascii_start().as_bytes().first() {
-        Some(b'{') => Kind::Map,
-        Some(b'[') => Kind::List,
-        Some(b'"') => Kind::Text,
-        Some(b't' | b'f') => Kind::Truth,
-        Some(b'-' | b'0'..=b'9') => Kind::Number,
-        _ => Kind::Null,
+        Some(b'{') => JsonKind::Map,
+        Some(b'[') => JsonKind::List,
+        Some(b'"') => JsonKind::Text,
+        Some(b't' | b'f') => JsonKind::Truth,
+        Some(b'-' | b'0'..=b'9') => JsonKind::Number,
+        _ => JsonKind::Null,
     }
 }
 
@@ -145,14 +145,14 @@ mod tests {
     #[test]
     fn kinds_are_told_by_the_first_byte() {
         for (json, expected) in [
-            ("null", Kind::Null),
-            (" true", Kind::Truth),
-            ("false", Kind::Truth),
-            ("-1", Kind::Number),
-            ("\n0", Kind::Number),
-            ("\"\"", Kind::Text),
-            ("[]", Kind::List),
-            ("\t{}", Kind::Map),
+            ("null", JsonKind::Null),
+            (" true", JsonKind::Truth),
+            ("false", JsonKind::Truth),
+            ("-1", JsonKind::Number),
+            ("\n0", JsonKind::Number),
+            ("\"\"", JsonKind::Text),
+            ("[]", JsonKind::List),
+            ("\t{}", JsonKind::Map),
         ] {
             assert_eq!(kind(json), expected, "{json}");
         }

@@ -3,7 +3,7 @@
 use crate::enclosed::{LIST, MAP, enclosed};
 use crate::list::{concat, items};
 use crate::map::{self, Member, each_once, written};
-use crate::scan::{Kind, kind};
+use crate::scan::{JsonKind, kind};
 use crate::text::write_string;
 
 /// What is made of a value. All but `Flatten` work on a map, or on each map of a list; anything else stays as it is.
@@ -46,7 +46,7 @@ pub fn reshape(json: &str, shape: &Shape, out: &mut Vec<u8>) {
 /// Writes a map, or each map of a list, as `write` does; anything else as it is.
 fn each_map(json: &str, out: &mut Vec<u8>, write: impl Fn(&str, &mut Vec<u8>)) {
     let one = |value: &str, out: &mut Vec<u8>| match kind(value) {
-        Kind::Map => write(value, out),
+        JsonKind::Map => write(value, out),
         _ => out.extend_from_slice(value.as_bytes()),
     };
     match items(json) {
@@ -86,7 +86,7 @@ fn pick<N: AsRef<str>>(map: &str, names: &[N], out: &mut Vec<u8>) {
     let kept = these.into_iter().filter_map(|member| match named(names, &member) {
         Named::Whole => Some((member, None)),
         Named::Inside(rest) => {
-            matches!(kind(member.value), Kind::Map | Kind::List).then_some((member, Some(rest)))
+            matches!(kind(member.value), JsonKind::Map | JsonKind::List).then_some((member, Some(rest)))
         }
         Named::Not => None,
     });
@@ -96,7 +96,7 @@ fn pick<N: AsRef<str>>(map: &str, names: &[N], out: &mut Vec<u8>) {
         match items(member.value) {
             // Only what was named gets out, so what cannot have the name does not.
             Some(items) => {
-                let maps = items.filter(|item| kind(item) == Kind::Map);
+                let maps = items.filter(|item| kind(item) == JsonKind::Map);
                 enclosed(LIST, maps, out, |map, out| pick(map, &names, out));
             }
             None => pick(member.value, &names, out),

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::scan::{Kind, kind};
+use crate::scan::{JsonKind, kind};
 
 /// The text that a JSON string means; `None` where the value is no string. Half of a surrogate pair, which no text can
 /// hold, becomes U+FFFD, as when JavaScript sends it.
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
-    if kind(json) != Kind::Text {
+    if kind(json) != JsonKind::Text {
         return None;
     }
     let inner = json.trim_ascii().strip_prefix('"')?.strip_suffix('"')?;

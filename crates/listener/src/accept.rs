@@ -57,7 +57,7 @@ fn socket(address: SocketAddr) -> io::Result<Socket> {
 
 /// What connections to an address begin with.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ListenerKind {
     /// Cleartext: HTTP/1, or HTTP/2 with prior knowledge.
     Http,
     /// TLS, with HTTP/1 or HTTP/2 by ALPN.
@@ -76,7 +76,7 @@ impl Listener {
     /// Starts accepting from what [`bind`] gave. To be called inside the core's `LocalRuntime`.
     pub fn start<H: Handler>(
         listener: std::net::TcpListener,
-        kind: Kind,
+        kind: ListenerKind,
         context: CoreContext<H>,
     ) -> io::Result<Self> {
         let listener = TcpListener::from_std(listener)?;
@@ -102,7 +102,7 @@ impl Listener {
 
 struct Accepting<H> {
     address: SocketAddr,
-    kind: Kind,
+    kind: ListenerKind,
     context: CoreContext<H>,
 }
 
@@ -166,11 +166,11 @@ impl<H: Handler> Accepting<H> {
         let addresses = Addresses { client: peer, local: self.local_address(&stream) };
         let context = context.clone();
         match &self.kind {
-            Kind::Http => {
+            ListenerKind::Http => {
                 let serving = opening::cleartext(stream, addresses, settings, context, permit);
                 tokio::task::spawn_local(serving);
             }
-            Kind::Https(acceptor) => {
+            ListenerKind::Https(acceptor) => {
                 let acceptor = acceptor.current();
                 let serving = opening::encrypted(stream, acceptor, addresses, settings, context, permit);
                 tokio::task::spawn_local(serving);

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::*;
 use crate::context::Settings;
 use crate::testing::{Certificate, Scripted, Server, settings};
-use crate::{Counters, Gate};
+use crate::{ConnectionCounters, OpenConnections};
 
 const LOOPBACK: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 
@@ -104,7 +104,7 @@ async fn a_stopped_listener_leaves_connections_alone() {
     TcpStream::connect(address).await.unwrap_err();
     assert!(ask_http2(before).await.starts_with("http / "));
     assert!(ask_http2(queued).await.starts_with("http / "));
-    let again = Listener::start(bind(address).unwrap(), Kind::Http, context).unwrap();
+    let again = Listener::start(bind(address).unwrap(), ListenerKind::Http, context).unwrap();
     assert!(ask_http2(TcpStream::connect(again.address()).await.unwrap()).await.starts_with("http / "));
 }
 
@@ -140,7 +140,7 @@ async fn proxy_headers_tell_the_client() {
         seen.set(request.client.trusted);
         async move { crate::testing::ok(format!("{} {}", request.client.address, request.client.local)) }
     });
-    let server = Server::start(handler, Kind::Http, settings);
+    let server = Server::start(handler, ListenerKind::Http, settings);
     let mut io = connect(&server).await;
     io.write_all(b"PROXY TCP4 10.0.0.7 10.0.0.1 4711 80\r\n").await.unwrap();
     assert_eq!(ask_http2(io).await, "10.0.0.7:4711 10.0.0.1:80");
@@ -159,14 +159,15 @@ async fn proxy_headers_tell_the_client() {
 #[tokio::test(flavor = "local", start_paused = true)]
 async fn late_headers_and_handshakes_are_not_awaited_for_ever() {
     let behind_proxy = Settings { proxy_protocol: true, ..settings(Limits::default()) };
-    let server = Server::start(Scripted::echo_target(), Kind::Http, behind_proxy);
+    let server = Server::start(Scripted::echo_target(), ListenerKind::Http, behind_proxy);
     let mut io = connect(&server).await;
     io.write_all(b"PROXY TCP4 ").await.unwrap();
     assert_eq!(io.read(&mut [0]).await.unwrap(), 0);
     assert_eq!(server.counters.get(Event::ProxyHeaderFailed), 1);
 
     let (acceptor, _) = tls("a.example");
-    let server = Server::start(Scripted::echo_target(), Kind::Https(acceptor), settings(Limits::default()));
+    let server =
+        Server::start(Scripted::echo_target(), ListenerKind::Https(acceptor), settings(Limits::default()));
     let mut io = connect(&server).await;
     io.write_all(b"\x16\x03\x01").await.unwrap();
     let _ = io.read(&mut [0]).await;
@@ -204,7 +205,8 @@ async fn handshake(
 #[tokio::test(flavor = "local")]
 async fn tls_chooses_the_protocol_by_alpn() {
     let (acceptor, certificate) = tls("a.example");
-    let server = Server::start(Scripted::echo_target(), Kind::Https(acceptor), settings(Limits::default()));
+    let server =
+        Server::start(Scripted::echo_target(), ListenerKind::Https(acceptor), settings(Limits::default()));
     let both = tls_client(&certificate, &["h2", "http/1.1"]);
     let io = handshake(&both, connect(&server).await).await.unwrap();
     assert_eq!(io.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
@@ -233,7 +235,7 @@ async fn tls_chooses_the_protocol_by_alpn() {
 async fn tls_behind_a_proxy_header() {
     let (acceptor, certificate) = tls("a.example");
     let behind_proxy = Settings { proxy_protocol: true, ..settings(Limits::default()) };
-    let server = Server::start(Scripted::echo_target(), Kind::Https(acceptor), behind_proxy);
+    let server = Server::start(Scripted::echo_target(), ListenerKind::Https(acceptor), behind_proxy);
     let mut io = connect(&server).await;
     io.write_all(b"PROXY TCP6 fd00::7 fd00::1 4711 443\r\n").await.unwrap();
     let io = handshake(&tls_client(&certificate, &["h2"]), io).await.unwrap();
@@ -245,7 +247,7 @@ async fn sessions_are_resumed_and_certificates_exchanged() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (Certificate::new("a.example"), Certificate::new("a.example"));
     let acceptor = Acceptor::load(&old.write(folder.path(), "old")).unwrap();
-    let kind = Kind::Https(acceptor.clone());
+    let kind = ListenerKind::Https(acceptor.clone());
     let server = Server::start(Scripted::echo_target(), kind, settings(Limits::default()));
     let client = tls_client(&old, &["h2"]);
     let mut kinds = Vec::new();
@@ -272,8 +274,12 @@ fn only_errors_of_one_connection_are_passed_over_at_once() {
 
 #[tokio::test(flavor = "local")]
 async fn a_cleartext_http1_task_is_small() {
-    let context =
-        CoreContext::new(Scripted::echo_target(), settings(Limits::default()), Gate::new(), Counters::new());
+    let context = CoreContext::new(
+        Scripted::echo_target(),
+        settings(Limits::default()),
+        OpenConnections::new(),
+        ConnectionCounters::new(),
+    );
     let listener = bind(SocketAddr::from(LOOPBACK)).unwrap();
     let address = listener.local_addr().unwrap();
     let io = TcpStream::connect(address).await.unwrap();

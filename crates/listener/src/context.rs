@@ -9,9 +9,9 @@ use message::{Client, Scheme};
 use plan::{Limits, Network, Plan};
 
 use crate::connection::ConnectionContext;
-use crate::counters::Counters;
+use crate::counters::ConnectionCounters;
 use crate::drain::Drain;
-use crate::gate::{CoreGate, Gate, Permit};
+use crate::open_connections::{CoreConnections, OpenConnections, Permit};
 use crate::trust::is_trusted;
 
 /// What of the plan connections need. A reload gives new ones to new connections; open ones keep theirs.
@@ -41,8 +41,8 @@ pub struct CoreContext<H>(Rc<Core<H>>);
 struct Core<H> {
     handler: Rc<H>,
     settings: RefCell<Rc<Settings>>,
-    gate: CoreGate,
-    counters: Arc<Counters>,
+    connections: CoreConnections,
+    counters: Arc<ConnectionCounters>,
     drain: Drain,
 }
 
@@ -53,12 +53,17 @@ impl<H> Clone for CoreContext<H> {
 }
 
 impl<H> CoreContext<H> {
-    /// A context for this core. `gate` is shared by all cores, `counters` may be.
-    pub fn new(handler: Rc<H>, settings: Settings, gate: Arc<Gate>, counters: Arc<Counters>) -> Self {
+    /// A context for this core. `connections` is shared by all cores, `counters` may be.
+    pub fn new(
+        handler: Rc<H>,
+        settings: Settings,
+        connections: Arc<OpenConnections>,
+        counters: Arc<ConnectionCounters>,
+    ) -> Self {
         CoreContext(Rc::new(Core {
             handler,
             settings: RefCell::new(Rc::new(settings)),
-            gate: CoreGate::new(gate),
+            connections: CoreConnections::new(connections),
             counters,
             drain: Drain::default(),
         }))
@@ -71,21 +76,21 @@ impl<H> CoreContext<H> {
 
     /// Connections open now on this core.
     pub fn open_connections(&self) -> usize {
-        self.0.gate.open()
+        self.0.connections.open()
     }
 
     /// Stops accepting, closes idle connections, lets busy ones finish, and resolves when the last one on this core is
     /// gone. Whoever will not wait so long drops the runtime.
     pub async fn drain(&self) {
         self.0.drain.start();
-        self.0.gate.empty().await;
+        self.0.connections.empty().await;
     }
 
     pub(crate) fn settings(&self) -> Rc<Settings> {
         Rc::clone(&self.0.settings.borrow())
     }
 
-    pub(crate) fn counters(&self) -> &Arc<Counters> {
+    pub(crate) fn counters(&self) -> &Arc<ConnectionCounters> {
         &self.0.counters
     }
 
@@ -95,12 +100,12 @@ impl<H> CoreContext<H> {
 
     /// A place for one more connection, unless the limit is reached.
     pub(crate) fn try_enter(&self, limit: usize) -> Option<Permit> {
-        self.0.gate.try_enter(limit)
+        self.0.connections.try_enter(limit)
     }
 
     /// The system gives no further connection.
     pub(crate) fn refused_by_system(&self, error: &std::io::Error) {
-        self.0.gate.refused_by_system(error);
+        self.0.connections.refused_by_system(error);
     }
 
     /// What the protocol that serves a connection is given.

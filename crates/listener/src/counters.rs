@@ -1,4 +1,4 @@
-//! Counters: what happened to connections before there was a request. Read by the server for its metrics.
+//! Connection counters: what happened to connections before there was a request. Read by the server for its metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,9 +46,9 @@ impl Event {
 
 /// A count per [`Event`]. One per core, so that cores do not fight over a cache line; readers add them up.
 #[derive(Debug, Default)]
-pub struct Counters([AtomicU64; Event::ALL.len()]);
+pub struct ConnectionCounters([AtomicU64; Event::ALL.len()]);
 
-impl Counters {
+impl ConnectionCounters {
     /// All zero.
     pub fn new() -> Arc<Self> {
         Arc::default()
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_event_has_its_own_place_and_word() {
-        let counters = Counters::new();
+        let counters = ConnectionCounters::new();
         for event in Event::ALL {
             counters.count(event);
             assert!(Event::ALL.into_iter().filter(|other| other.word() == event.word()).count() == 1);

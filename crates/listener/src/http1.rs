@@ -40,7 +40,7 @@ use tokio::time::Instant;
 
 use self::ending::Ending;
 use self::exchange::Exchange;
-use self::hits::{Answered, Rest, answer_hits};
+use self::hits::{AnsweredHits, Rest, answer_hits};
 use self::scratch::Scratch;
 use self::timer::Timer;
 use self::transport::Transport;
@@ -196,7 +196,7 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
         transport: &mut Transport<IO>,
         scratch: &mut Scratch,
         length: usize,
-    ) -> Option<Answered> {
+    ) -> Option<AnsweredHits> {
         let now = Instant::now();
         let read = &scratch.input[..length];
         let kept = transport.input.len();
@@ -217,14 +217,14 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
     }
 
     /// Answers from the bytes kept from earlier reads.
-    fn answer_kept(&self, transport: &mut Transport<IO>, scratch: &mut Scratch) -> Answered {
+    fn answer_kept(&self, transport: &mut Transport<IO>, scratch: &mut Scratch) -> AnsweredHits {
         let answered = answer_hits(&self.context, &self.head_limits, &transport.input, &mut scratch.output);
         transport.consume(answered.consumed);
         answered
     }
 
     /// Notes what is waited for from now on.
-    fn note(&mut self, now: Instant, answered: &Answered, nothing_kept: bool) {
+    fn note(&mut self, now: Instant, answered: &AnsweredHits, nothing_kept: bool) {
         if answered.consumed > 0 || self.waiting == Waiting::Idle {
             self.since = now;
         }
@@ -264,7 +264,8 @@ impl<H: Handler, IO: Duplex + 'static> Connection<H, IO> {
         Poll::Ready(match self.waiting {
             Waiting::First | Waiting::Idle => Next::End(Ending::Close),
             Waiting::Head => {
-                let error = Error::new(Kind::ClientTimeout, "the request head did not arrive in time");
+                let error =
+                    Error::new(Kind::ClientTimeout, "the request's header section did not arrive in time");
                 Next::Refuse(Box::new(Refusal { error, is_head: false }))
             }
         })

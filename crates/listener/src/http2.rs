@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::connection::ConnectionContext;
-use crate::counters::{Counters, Event};
+use crate::counters::{ConnectionCounters, Event};
 use crate::handler::Handler;
 use flood::{Alarm, Metered};
 
@@ -50,7 +50,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(crate) async fn serve<H: Handler, IO: Duplex + 'static>(
     io: IO,
     connection: ConnectionContext<H>,
-    counters: Arc<Counters>,
+    counters: Arc<ConnectionCounters>,
 ) {
     let alarm = Alarm::default();
     let handshake = builder(&connection.limits).handshake(Metered::new(io, alarm.clone()));
@@ -77,7 +77,7 @@ async fn run<H: Handler, IO: Duplex>(
     mut frames: Connection<IO, Bytes>,
     connection: Rc<ConnectionContext<H>>,
     alarm: Alarm,
-    counters: &Counters,
+    counters: &ConnectionCounters,
 ) {
     let limits = Rc::clone(&connection.limits);
     let mut streams = JoinSet::new();

@@ -15,8 +15,8 @@ use tokio_rustls::TlsAcceptor;
 use crate::context::{Addresses, CoreContext, Settings};
 use crate::counters::Event;
 use crate::early::Early;
-use crate::gate::Permit;
 use crate::handler::Handler;
+use crate::open_connections::Permit;
 use crate::preface::{self, Protocol};
 use crate::{http1, http2, proxy_protocol, tls};
 

@@ -21,7 +21,7 @@ const LONGEST_HEADER: usize = FIXED_PART + 4096;
 
 /// Why a header was not taken.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ProxyFault {
     /// The connection ended or broke within the header.
     Ended,
     /// The header is neither version 1 nor version 2, or breaks their rules.
@@ -30,12 +30,12 @@ pub(crate) enum Fault {
     TooLong,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProxyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fault::Ended => "the connection ended within the PROXY protocol header",
-            Fault::Malformed => "the PROXY protocol header is malformed",
-            Fault::TooLong => "the PROXY protocol header is too long",
+            ProxyFault::Ended => "the connection ended within the PROXY protocol header",
+            ProxyFault::Malformed => "the PROXY protocol header is malformed",
+            ProxyFault::TooLong => "the PROXY protocol header is too long",
         })
     }
 }
@@ -46,7 +46,7 @@ pub(crate) async fn read(
     io: &mut (impl AsyncRead + Unpin),
     buffer: &mut BytesMut,
     addresses: Addresses,
-) -> Result<Addresses, Fault> {
+) -> Result<Addresses, ProxyFault> {
     loop {
         if let Some(length) = header_length(buffer)? {
             let told = parse(&buffer[..length])?;
@@ -54,7 +54,7 @@ pub(crate) async fn read(
             return Ok(told.unwrap_or(addresses));
         }
         if io.read_buf(buffer).await.unwrap_or(0) == 0 {
-            return Err(Fault::Ended);
+            return Err(ProxyFault::Ended);
         }
     }
 }
@@ -63,42 +63,42 @@ pub(crate) async fn read(
 ///
 /// The end is found before parsing: an incomplete header is then never mistaken for a malformed one, and the other way
 /// round.
-fn header_length(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+fn header_length(bytes: &[u8]) -> Result<Option<usize>, ProxyFault> {
     let signature = v2::PROTOCOL_PREFIX;
     let common = bytes.len().min(signature.len());
     if bytes[..common] == signature[..common] {
         let Some(length) = bytes.get(FIXED_PART - 2..FIXED_PART) else { return Ok(None) };
         let length = FIXED_PART + usize::from(u16::from_be_bytes([length[0], length[1]]));
         if length > LONGEST_HEADER {
-            return Err(Fault::TooLong);
+            return Err(ProxyFault::TooLong);
         }
         return Ok((bytes.len() >= length).then_some(length));
     }
     let word = v1::PROTOCOL_PREFIX.as_bytes();
     let common = bytes.len().min(word.len());
     if bytes[..common] != word[..common] {
-        return Err(Fault::Malformed);
+        return Err(ProxyFault::Malformed);
     }
     match bytes.iter().take(LONGEST_LINE).position(|&byte| byte == b'\n') {
         Some(end) => Ok(Some(end + 1)),
-        None if bytes.len() >= LONGEST_LINE => Err(Fault::TooLong),
+        None if bytes.len() >= LONGEST_LINE => Err(ProxyFault::TooLong),
         None => Ok(None),
     }
 }
 
 /// The addresses a whole header tells.
-fn parse(header: &[u8]) -> Result<Option<Addresses>, Fault> {
+fn parse(header: &[u8]) -> Result<Option<Addresses>, ProxyFault> {
     if header.starts_with(v2::PROTOCOL_PREFIX) { parse_binary(header) } else { parse_line(header) }
 }
 
-fn parse_line(line: &[u8]) -> Result<Option<Addresses>, Fault> {
+fn parse_line(line: &[u8]) -> Result<Option<Addresses>, ProxyFault> {
     // `+80` would do as a number for the library
     if line.contains(&b'+') {
-        return Err(Fault::Malformed);
+        return Err(ProxyFault::Malformed);
     }
-    let header = v1::Header::try_from(line).map_err(|_| Fault::Malformed)?;
+    let header = v1::Header::try_from(line).map_err(|_| ProxyFault::Malformed)?;
     if header.header.len() != line.len() {
-        return Err(Fault::Malformed);
+        return Err(ProxyFault::Malformed);
     }
     Ok(match header.addresses {
         v1::Addresses::Unknown => None,
@@ -113,8 +113,8 @@ fn parse_line(line: &[u8]) -> Result<Option<Addresses>, Fault> {
     })
 }
 
-fn parse_binary(header: &[u8]) -> Result<Option<Addresses>, Fault> {
-    let header = v2::Header::try_from(header).map_err(|_| Fault::Malformed)?;
+fn parse_binary(header: &[u8]) -> Result<Option<Addresses>, ProxyFault> {
+    let header = v2::Header::try_from(header).map_err(|_| ProxyFault::Malformed)?;
     if header.command == v2::Command::Local || header.protocol != v2::Protocol::Stream {
         return Ok(None);
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Reads a header that arrives in pieces of this size, followed by `rest`.
-    async fn read_in_pieces(header: &[u8], size: usize) -> Result<Addresses, Fault> {
+    async fn read_in_pieces(header: &[u8], size: usize) -> Result<Addresses, ProxyFault> {
         let (mut client, mut server) = tokio::io::duplex(size);
         let sent = [header, b"rest"].concat();
         let writing = async move {
@@ -233,7 +233,7 @@ mod tests {
         for header in [&b""[..], b"PROX", b"PROXY TCP4 10.0.0.1", b"\r\n\r\n\0\r\nQUIT\n\x21"] {
             let mut io = header;
             let told = read(&mut io, &mut BytesMut::new(), of_the_connection()).await;
-            assert!(matches!(told, Err(Fault::Ended)), "{}", header.escape_ascii());
+            assert!(matches!(told, Err(ProxyFault::Ended)), "{}", header.escape_ascii());
         }
     }
 }

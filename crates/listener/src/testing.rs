@@ -15,10 +15,10 @@ use plan::{Limits, Tls};
 use rustls::pki_types::CertificateDer;
 
 use crate::context::{CoreContext, Settings};
-use crate::counters::Counters;
-use crate::gate::Gate;
+use crate::counters::ConnectionCounters;
 use crate::handler::Handler;
-use crate::{Kind, Listener, bind};
+use crate::open_connections::OpenConnections;
+use crate::{Listener, ListenerKind, bind};
 
 type Answer = Pin<Box<dyn Future<Output = Response>>>;
 
@@ -78,23 +78,24 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) handler: Rc<Scripted>,
     pub(crate) context: CoreContext<Scripted>,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) counters: Arc<ConnectionCounters>,
     pub(crate) listener: Listener,
 }
 
 impl Server {
     /// Listens on a free loopback port.
-    pub(crate) fn start(handler: Rc<Scripted>, kind: Kind, settings: Settings) -> Self {
+    pub(crate) fn start(handler: Rc<Scripted>, kind: ListenerKind, settings: Settings) -> Self {
         let socket = bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
-        let counters = Counters::new();
-        let context = CoreContext::new(Rc::clone(&handler), settings, Gate::new(), Arc::clone(&counters));
+        let counters = ConnectionCounters::new();
+        let context =
+            CoreContext::new(Rc::clone(&handler), settings, OpenConnections::new(), Arc::clone(&counters));
         let listener = Listener::start(socket, kind, context.clone()).unwrap();
         Server { address: listener.address(), handler, context, counters, listener }
     }
 
     /// The same in cleartext with these limits.
     pub(crate) fn cleartext(handler: Rc<Scripted>, limits: Limits) -> Self {
-        Server::start(handler, Kind::Http, settings(limits))
+        Server::start(handler, ListenerKind::Http, settings(limits))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::future::Future;
 
-use crate::{Request, Response, Result, Trip};
+use crate::{Ask, Request, Result, Trip};
 
-/// Something that can answer a request on this core. Clones are cheap and share pools and state.
-pub trait Call: Clone + 'static {
-    /// Sends the request on and gives the final answer, whose body may still be arriving. What happened on the way is
-    /// written into `trip`, also where there is no answer.
-    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>>;
+/// Something that can answer on this core what is asked: a request, or a step's bound call. Clones are cheap and share pools
+/// and state.
+pub trait Call<Q: Ask = Request>: Clone + 'static {
+    /// Sends it on and gives the final answer, whose body may still be arriving. What happened on the way is written into
+    /// `trip`, also where there is no answer.
+    fn call<'a>(&'a self, ask: Q, trip: &'a mut Trip) -> impl Future<Output = Result<Q::Answer>>;
 }

@@ -98,7 +98,7 @@ impl Skew {
 #[derive(Clone, Copy, Debug)]
 pub struct Clock;
 
-static START: LazyLock<(Instant, Reading)> = LazyLock::new(|| (Instant::now(), Reading::take()));
+static START: LazyLock<(Instant, ClockReading)> = LazyLock::new(|| (Instant::now(), ClockReading::take()));
 
 /// Moments begin no earlier (2020), so that there is room before them for what is older than this process, also on a
 /// machine that does not know the date yet when it starts.
@@ -135,7 +135,7 @@ impl Clock {
 
 /// All clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ClockReading {
     /// The wall clock.
     pub date: Timestamp,
     /// How long the machine has run.
@@ -144,12 +144,12 @@ pub struct Reading {
     pub passed: Duration,
 }
 
-impl Reading {
+impl ClockReading {
     /// Reads them.
     pub fn take() -> Self {
         use rustix::time::{ClockId, Timespec, clock_gettime};
         let duration = |time: Timespec| Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32);
-        Reading {
+        ClockReading {
             date: Clock::date(),
             awake: duration(clock_gettime(ClockId::Monotonic)),
             passed: duration(clock_gettime(ClockId::Boottime)),
@@ -157,13 +157,13 @@ impl Reading {
     }
 
     /// How long the machine was suspended between an earlier reading and this one.
-    pub fn asleep_since(&self, earlier: &Reading) -> Duration {
-        let asleep = |reading: &Reading| reading.passed.saturating_sub(reading.awake);
+    pub fn asleep_since(&self, earlier: &ClockReading) -> Duration {
+        let asleep = |reading: &ClockReading| reading.passed.saturating_sub(reading.awake);
         asleep(self).saturating_sub(asleep(earlier))
     }
 
     /// By how much the wall clock was set between an earlier reading and this one: milliseconds, forward or back.
-    pub fn set_since(&self, earlier: &Reading) -> i64 {
+    pub fn set_since(&self, earlier: &ClockReading) -> i64 {
         let passed = self.passed.saturating_sub(earlier.passed).as_millis() as u64;
         Skew::between(Timestamp(earlier.date.0.saturating_add(passed)), self.date).0
     }
@@ -178,14 +178,14 @@ impl Reading {
 mod tests {
     use super::*;
 
-    const START: Reading = Reading {
+    const START: ClockReading = ClockReading {
         date: Timestamp::from_secs(1_000_000),
         awake: Duration::from_secs(51),
         passed: Duration::from_secs(61),
     };
 
-    fn later(date: u64, awake: u64, passed: u64) -> Reading {
-        Reading {
+    fn later(date: u64, awake: u64, passed: u64) -> ClockReading {
+        ClockReading {
             date: START.date + Duration::from_secs(date),
             awake: START.awake + Duration::from_secs(awake),
             passed: START.passed + Duration::from_secs(passed),
@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(reading.set_since(&START), set, "{reading:?}");
             assert_eq!(reading.asleep_since(&START).as_secs(), asleep, "{reading:?}");
         }
-        let back = Reading { date: START.date.minus(Duration::from_hours(1)), ..later(0, 0, 0) };
+        let back = ClockReading { date: START.date.minus(Duration::from_hours(1)), ..later(0, 0, 0) };
         assert_eq!(back.set_since(&START), -3_600_000);
     }
 

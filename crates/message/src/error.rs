@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The result of anything on the way of a request.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -37,6 +38,8 @@ pub enum Kind {
     ReadOnly,
     /// The request does not carry what it takes: a valid signature.
     Forbidden,
+    /// More requests than the client may send in this time.
+    RateLimited,
     /// An HTTP version we do not speak.
     UnsupportedVersion,
     /// The client did not send its head or content in time.
@@ -77,7 +80,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 25] = [
+    pub const ALL: [Kind; 26] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
@@ -85,6 +88,7 @@ impl Kind {
         Kind::MethodNotAllowed,
         Kind::ReadOnly,
         Kind::Forbidden,
+        Kind::RateLimited,
         Kind::UnsupportedVersion,
         Kind::ClientTimeout,
         Kind::ClientGone,
@@ -115,6 +119,7 @@ impl Kind {
             | Kind::MethodNotAllowed
             | Kind::ReadOnly
             | Kind::Forbidden
+            | Kind::RateLimited
             | Kind::UnsupportedVersion
             | Kind::ClientTimeout
             | Kind::ClientGone
@@ -142,6 +147,7 @@ impl Kind {
             Kind::MethodNotAllowed => "method-not-allowed",
             Kind::ReadOnly => "read-only",
             Kind::Forbidden => "forbidden",
+            Kind::RateLimited => "rate-limited",
             Kind::UnsupportedVersion => "unsupported-version",
             Kind::ClientTimeout => "client-timeout",
             Kind::ClientGone => "client-gone",
@@ -200,7 +206,7 @@ pub struct Error {
     kind: Kind,
     retry: Retry,
     detail: Cow<'static, str>,
-    /// One word, since errors are part of every request's memory, and most have neither.
+    /// One word, since errors are part of every request's memory, and most have nothing there.
     beneath: Option<Arc<Beneath>>,
 }
 
@@ -209,6 +215,7 @@ pub struct Error {
 struct Beneath {
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
     misfit: Option<Misfit>,
+    retry_after: Option<Duration>,
 }
 
 impl Error {
@@ -239,6 +246,13 @@ impl Error {
         self
     }
 
+    /// The same, with how long to wait before it is worth asking again.
+    #[must_use]
+    pub fn after(mut self, wait: Duration) -> Self {
+        self.beneath_mut().retry_after = Some(wait);
+        self
+    }
+
     fn beneath_mut(&mut self) -> &mut Beneath {
         Arc::make_mut(self.beneath.get_or_insert_default())
     }
@@ -250,6 +264,11 @@ impl Error {
     /// The value that is at fault.
     pub fn misfit(&self) -> Option<&Misfit> {
         self.beneath.as_ref()?.misfit.as_ref()
+    }
+
+    /// How long to wait before it is worth asking again, where that is known (RFC 9110 §10.2.3).
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.beneath.as_ref()?.retry_after
     }
 
     /// The same, with another word on trying again.
@@ -305,5 +324,26 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.cause().map(|cause| cause as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_to_wait_stays_with_whatever_else_is_said() {
+        let misfit = Misfit { argument: None, takes: "a date".to_owned() };
+        let error = Error::new(Kind::RateLimited, "10 requests a second")
+            .after(Duration::from_millis(1500))
+            .caused_by(fmt::Error)
+            .of_misfit(misfit)
+            .within("step user");
+        assert_eq!(error.retry_after(), Some(Duration::from_millis(1500)));
+        assert_eq!(error.detail(), "step user: 10 requests a second");
+        assert!(error.misfit().is_some() && error.cause().is_some());
+        assert_eq!(error.clone().after(Duration::ZERO).retry_after(), Some(Duration::ZERO));
+        assert_eq!(error.retry_after(), Some(Duration::from_millis(1500)), "clones have their own");
+        assert_eq!(Error::new(Kind::Overloaded, "").retry_after(), None);
     }
 }

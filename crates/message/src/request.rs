@@ -1,10 +1,11 @@
 //! Request: what a client asks. Made by the listener, changed by policies, ended by a source.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
 
 use http::{HeaderMap, Method, Version};
 
-use crate::{Body, Fields, Interim};
+use crate::{Body, Fields, Interim, OnBehalf};
 
 /// `http` or `https`, as the client sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +53,11 @@ impl Client {
         Client { address: unspecified, local: unspecified, trusted: false }
     };
 
+    /// Its address, an IPv4 one in its own form; `None`: nobody's.
+    pub fn ip(&self) -> Option<IpAddr> {
+        (!self.is_nobody()).then(|| self.address.ip().to_canonical())
+    }
+
     /// Whether this is [`Client::NOBODY`].
     pub const fn is_nobody(&self) -> bool {
         self.address.ip().is_unspecified()
@@ -79,6 +85,8 @@ pub struct Request {
     pub client: Client,
     /// Where informational answers go.
     pub interim: Interim,
+    /// Whose request it is made for, where that is another one: a step's.
+    pub on_behalf: Option<Rc<OnBehalf>>,
 }
 
 impl Request {
@@ -90,6 +98,7 @@ impl Request {
             authority: &self.authority,
             target: &self.target,
             fields: Fields::Map(&self.fields),
+            client: self.client.ip(),
         }
     }
 
@@ -106,6 +115,7 @@ impl Request {
             body: Body::Empty,
             client: self.client,
             interim: Interim::default(),
+            on_behalf: self.on_behalf.clone(),
         }
     }
 
@@ -138,9 +148,16 @@ pub struct RequestView<'a> {
     pub target: &'a str,
     /// The header fields.
     pub fields: Fields<'a>,
+    /// The address of the client; `None`: nobody in particular asks.
+    pub client: Option<IpAddr>,
 }
 
 impl<'a> RequestView<'a> {
+    /// Whether asking twice changes no more than asking once (RFC 9110 §9.2.2; QUERY: RFC 10008).
+    pub fn is_idempotent(&self) -> bool {
+        self.method.is_idempotent() || self.method.as_str() == "QUERY"
+    }
+
     /// The path, without the query.
     pub fn path(&self) -> &'a str {
         self.target.split_once('?').map_or(self.target, |(path, _)| path)

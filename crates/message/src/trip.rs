@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use http::HeaderValue;
+use tokio::time::Instant;
 
-use crate::CacheStatus;
+use crate::{CacheStatus, Quota};
 
 /// See the module. Each layer that keeps responses gives a trip of its own to what lies below it, since what was stored is
 /// not what happened to this request.
@@ -17,6 +18,24 @@ pub struct Trip {
     pub cache: Option<CacheStatus>,
     /// How long the end of the way took for the head of its response; `None`: no request got there.
     pub source_time: Option<Duration>,
+    /// How often the end of the way was asked, where a policy may ask again; 0: nobody has counted.
+    pub attempts: u32,
+    /// What is left of each limit that it counted against, outermost first.
+    pub quotas: Vec<Quota>,
+    /// Whether we ask of our own accord, for the cache.
+    pub is_errand: bool,
+    /// By when the call must be done; `None`: nobody has said.
+    pub deadline: Option<Instant>,
     /// How long each step of a compose took, as `Server-Timing` says it. Boxed, since every request carries a trip.
     pub server_timing: Option<Box<HeaderValue>>,
+}
+
+impl Trip {
+    /// Notes what is left of a limit. Who is asked again counts again, and the last word holds.
+    pub fn tell(&mut self, quota: Quota) {
+        match self.quotas.iter_mut().find(|told| told.policy == quota.policy) {
+            Some(told) => *told = quota,
+            None => self.quotas.push(quota),
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::routes::routes;
 use crate::routes::tracked;
 use crate::schema;
 use crate::source::sources;
+use crate::uses::of_sources;
 use crate::yaml::fault::{Faults, Hints, Place, Reason, Report, quoted};
 use crate::yaml::file;
 use crate::yaml::section::{Section, named};
@@ -52,6 +53,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         sources: Vec::new(),
         tier: None,
         routes: Vec::new(),
+        wrappings: Vec::new(),
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
@@ -73,7 +75,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     file.set("location", &mut plan.location, report, |node, report| value::parsed(node, report, location));
     plan.disk = file.get("disk").and_then(|node| disk(node, folder, report));
     let mut known = Known::default();
-    sources(&file, root, folder, &mut plan, &mut known, report);
+    let source_nodes = sources(&file, root, folder, &mut plan, &mut known, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
             let policy = policy(node, folder, report);
@@ -88,10 +90,12 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
         let redis = plan.sources.iter().find(|source| source.name() == *name)?.redis()?;
         Some((tier, format!("{}:{{", redis.tier.prefix)))
     });
+    known.around = of_sources(&source_nodes, &known, report);
     match file.get("routes") {
         Some(node) => plan.routes = routes(node, &known, report),
         None => missing_routes(root, &known, report),
     }
+    plan.wrappings = known.wrappings.take();
     if let Some(sources) = file.get("sources").filter(|_| report.is_empty()) {
         tracked::uncovered(sources, &plan, report);
     }

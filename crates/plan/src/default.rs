@@ -136,4 +136,5 @@ pub(crate) const WIDTH: usize = 16;
 pub(crate) const MOST: usize = 256;
 
 /// For how long what a step gave may stand in for what it cannot give now.
+pub(crate) const LIMIT_KEYS: usize = 100_000;
 pub(crate) const STEP_STALE: Duration = Duration::from_hours(24);

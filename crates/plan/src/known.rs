@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use expression::nearest;
 
-use crate::meant::SourceId;
+use crate::keys::Keys;
+use crate::meant::{Layers, SourceId};
 use crate::policy::Policy;
-use crate::routes::compose::Wrappings;
-use crate::routes::read::Keys;
+use crate::wrappings::Wrappings;
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::tree::Node;
 use crate::yaml::value;
@@ -20,7 +20,9 @@ pub(crate) struct Known<'t> {
     pub(crate) sources: Called<'t, KnownSource>,
     /// The Redis where the cache keeps answers, and what their keys begin with.
     pub(crate) tier: Option<(SourceId, String)>,
-    /// Shared by every route that uses it.
+    /// What wraps the calls to each source, in their order.
+    pub(crate) around: Vec<Layers>,
+    /// Shared by all that use it.
     pub(crate) policies: Called<'t, Policy<'t>>,
     /// Steps of the file so far.
     pub(crate) steps: Cell<usize>,

@@ -6,6 +6,7 @@
 mod check;
 mod default;
 mod disk;
+mod keys;
 mod known;
 mod listen;
 mod load;
@@ -18,6 +19,8 @@ mod secret;
 mod source;
 mod template;
 mod up;
+mod uses;
+mod wrappings;
 mod yaml;
 
 pub use listen::socket_address;

@@ -14,23 +14,31 @@ use crate::yaml::fault::Hints;
 mod caching;
 mod compose;
 mod invalidate;
+mod layer;
+mod limit;
 mod protection;
 mod read;
 mod redis;
+mod retry;
 mod signed;
 mod source;
 mod sql;
+mod timeout;
 mod wasm;
 
 pub use caching::*;
 pub use compose::*;
 pub use invalidate::*;
+pub use layer::*;
+pub use limit::*;
 pub use protection::*;
 pub use read::*;
 pub use redis::*;
+pub use retry::*;
 pub use signed::*;
 pub use source::*;
 pub use sql::*;
+pub use timeout::*;
 pub use wasm::*;
 
 /// Everything a running fleetfoot was told.
@@ -48,6 +56,8 @@ pub struct Plan {
     pub tier: Option<SourceId>,
     /// In the order of the file; the most specific match wins.
     pub routes: Vec<Route>,
+    /// What wraps calls of steps, each once, in no particular order: [`Step::wrapping`] says which.
+    pub wrappings: Vec<Wrapping>,
     /// What is logged about each request.
     pub access_log: AccessLog,
     /// Runtimes to start, one thread each.
@@ -62,6 +72,14 @@ pub struct Plan {
     pub disk: Option<Disk>,
     /// What the file says and hardly anybody means.
     pub hints: Hints,
+}
+
+impl Plan {
+    /// Every layer that stands around a call, those of routes first.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        let routes = self.routes.iter().map(|route| &route.layers);
+        routes.chain(self.wrappings.iter().map(|wrapping| &wrapping.layers)).flat_map(Layers::iter)
+    }
 }
 
 /// The disk tier.
@@ -294,12 +312,19 @@ pub struct Route {
     pub pattern: Pattern,
     /// Where its answers come from.
     pub end: RouteEnd,
-    /// `None`: straight through, unbuffered.
-    pub cache: Option<Arc<CachePolicy>>,
+    /// What wraps its call, that of its source included. None: straight through, unbuffered.
+    pub layers: Layers,
     /// Whether requests must be signed.
     pub signed: Option<Arc<Signed>>,
     /// What a successful write makes the cache forget.
     pub invalidate: Vec<Invalidate>,
+}
+
+impl Route {
+    /// The outermost cache on its way.
+    pub fn cache(&self) -> Option<&Arc<CachePolicy>> {
+        self.layers.cache()
+    }
 }
 
 /// Where a route's answers come from.

@@ -1,27 +1,30 @@
-//! Policy: one entry of `policies` → what it says about caching and signing. Called by `check` for each.
+//! Policy: one entry of `policies` → what it wraps calls with, and whom it lets in. Called by `check` for each.
 
 mod cache;
 mod compress;
 mod condition;
 mod field;
 mod key;
+mod limit;
 mod negative;
+mod retry;
 mod signed;
+mod timeout;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::meant::{CachePolicy, Signed};
+use crate::meant::{Layer, Layers, Signed};
 use crate::schema;
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::Node;
 
-/// What a route that uses it gets. A part with a fault is missing.
-#[derive(Debug, Default)]
+/// What a route, a source or a step that uses it gets. A part with a fault is missing.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Policy<'t> {
-    /// How to cache.
-    pub(crate) cache: Option<Arc<CachePolicy>>,
+    /// What it wraps calls with, outermost first.
+    pub(crate) layers: Layers,
     /// How requests must be signed.
     pub(crate) signed: Option<Arc<Signed>>,
     /// The name of the tier that `cache` shares its answers through.
@@ -38,8 +41,19 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> 
         report.at(node, cause, format!("write it like `{}`", schema::POLICY.example));
     }
     let name = node.key();
+    let mut layers = Layers::default();
+    if let Some(cache) = section.get("cache").and_then(|node| cache::cache(name, node, report)) {
+        layers.push(Layer::Cache(Arc::new(cache)));
+    }
+    let timeout = section.get("timeout").and_then(|node| timeout::timeout(node, report)).unwrap_or_default();
+    layers.push_some(timeout.overall.map(Layer::Overall));
+    let retry = section.get("retry").and_then(|node| retry::retry(name, node, report));
+    layers.push_some(retry.map(|retry| Layer::Retry(Arc::new(retry))));
+    let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
+    layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
+    layers.push_some(timeout.per_try.map(Layer::PerTry));
     Policy {
-        cache: section.get("cache").and_then(|node| cache::cache(name, node, report)).map(Arc::new),
+        layers,
         signed: section
             .get("signed")
             .and_then(|node| signed::signed(name, node, folder, report))

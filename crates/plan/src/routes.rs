@@ -14,13 +14,13 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::known::{Known, KnownSource, SourceKind};
-use crate::meant::{CachePolicy, Pattern, Route, RouteEnd, SourceId};
-use crate::policy::Policy;
+use crate::meant::{Layers, Pattern, Route, RouteEnd, SourceId};
 use crate::routes::compose::compose;
 use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
 use crate::routes::read::read;
 use crate::schema;
+use crate::uses::{Used, onto, uses};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -66,9 +66,9 @@ fn route<'t>(
     let place = section.need("match", report);
     let pattern = place.and_then(|node| pattern(node, patterns, report));
     let end = end(&section, pattern.as_ref(), known, report);
-    let Policy { cache, signed, .. } =
-        section.get("use").map(|node| policies(node, known, report)).unwrap_or_default();
-    if let (Some(node), Some(pattern), Some(cache)) = (section.get("use"), &pattern, &cache)
+    let Used { mut layers, signed } =
+        section.get("use").map(|node| uses(node, known, report)).unwrap_or_default();
+    if let (Some(node), Some(pattern), Some(cache)) = (section.get("use"), &pattern, layers.cache())
         && cache.body_keys.post
         && is_graphql(pattern)
     {
@@ -83,11 +83,32 @@ fn route<'t>(
     }
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
-    let cache = match (cache, &signed) {
-        (Some(cache), Some(_)) => Some(Arc::new(CachePolicy { is_signed: true, ..(*cache).clone() })),
-        (cache, _) => cache,
+    let end = end?;
+    let used = section.get("use").unwrap_or(node);
+    let none = Layers::default();
+    let around = match &end {
+        RouteEnd::Proxy(source) => known.around(*source),
+        RouteEnd::Read(read) => known.around(read.from),
+        RouteEnd::Compose(_) => &none,
     };
-    Some((place?, Route { pattern: pattern?, end: end?, cache, signed, invalidate }))
+    onto(&mut layers, around, used, report);
+    if let (RouteEnd::Compose(compose), Some(retry)) = (&end, layers.retry()) {
+        if compose.graph.writes() {
+            let cause = format!("{} would carry out a step that writes again", quoted(&retry.name));
+            report.at(used, cause, "put `retry` on the steps that read");
+        } else if let Some(inner) = known.wrappings.retry_within(&compose.graph) {
+            let cause = format!(
+                "{} retries, and so does {} around a step: their tries multiply",
+                quoted(&retry.name),
+                quoted(&inner)
+            );
+            report.at(used, cause, "take one of them out");
+        }
+    }
+    if signed.is_some() {
+        layers = layers.with_caches(|cache| cache.is_signed = true);
+    }
+    Some((place?, Route { pattern: pattern?, end, layers, signed, invalidate }))
 }
 
 /// Whether its path is one that GraphQL is served at, by common consent.
@@ -177,35 +198,6 @@ fn pattern(node: Node<'_>, patterns: &mut HashMap<String, usize>, report: &mut R
                 "take one of the two routes out, or let them differ in method, host or path",
             );
             None
-        }
-    }
-}
-
-/// What the policies that a route names say together: at most one about each thing.
-pub(crate) fn policies<'t>(node: Node<'_>, known: &Known<'t>, report: &mut Report) -> Policy<'t> {
-    let mut chosen = Policy::default();
-    for item in value::one_or_more(node, report) {
-        let Some(policy) = known.policies.find(item, "policy", |_| true, report) else { continue };
-        add(item, &mut chosen.cache, policy.cache.as_ref(), ("cache", |cache| &cache.name), report);
-        add(item, &mut chosen.signed, policy.signed.as_ref(), ("sign", |signed| &signed.name), report);
-    }
-    chosen
-}
-
-/// Takes a part of a policy, unless another policy has said it already.
-fn add<T>(
-    item: Node<'_>,
-    place: &mut Option<Arc<T>>,
-    part: Option<&Arc<T>>,
-    (verb, name): (&str, fn(&T) -> &String),
-    report: &mut Report,
-) {
-    let Some(part) = part else { return };
-    match place {
-        None => *place = Some(Arc::clone(part)),
-        Some(first) => {
-            let cause = format!("{} and {} both say how to {verb}", quoted(name(first)), quoted(name(part)));
-            report.at(item, cause, "use one of them");
         }
     }
 }

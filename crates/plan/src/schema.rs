@@ -16,7 +16,7 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use policy::{POLICY, SECRET, SIGNED};
+pub(crate) use policy::{LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
 pub(crate) use redis::{SOURCE_REDIS, SOURCE_REDIS_TIER, SOURCE_STORE};
 pub(crate) use route::{INVALIDATE, READ, ROUTE};
 pub(crate) use source::{SOURCE, SOURCE_HEALTH, SOURCE_TIMEOUT, SOURCE_TLS};
@@ -63,6 +63,14 @@ pub struct More {
 /// The form of a word that holds a secret.
 pub(crate) const SECRET_FORM: &str = "secret";
 
+/// Of each source, whatever it is.
+const USE: Word = word(
+    "use",
+    "name of a policy, or list",
+    None,
+    "What wraps every call to this source, wherever it comes from.",
+);
+
 const fn word(
     name: &'static str,
     form: &'static str,
@@ -85,7 +93,7 @@ impl Word {
     }
 }
 
-static SECTIONS: [&Section; 28] = [
+static SECTIONS: [&Section; 31] = [
     &FILE,
     &LISTEN,
     &LISTEN_TLS,
@@ -108,6 +116,9 @@ static SECTIONS: [&Section; 28] = [
     &BODY_KEYS,
     &COMPRESS,
     &SIGNED,
+    &LIMIT,
+    &RETRY,
+    &TIMEOUT,
     &SECRET,
     &ROUTE,
     &READ,

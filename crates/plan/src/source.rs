@@ -17,7 +17,8 @@ use crate::yaml::fault::Report;
 use crate::yaml::section::{Section, named};
 use crate::yaml::tree::{Node, Shape};
 
-/// The sources, and what they are called. One with a fault keeps its name, so that it is not called unknown.
+/// The sources, and what they are called; given back as they are written. One with a fault keeps its name, so that it is
+/// not called unknown.
 pub(crate) fn sources<'t>(
     file: &Section<'t>,
     root: Node<'t>,
@@ -25,12 +26,14 @@ pub(crate) fn sources<'t>(
     plan: &mut Plan,
     known: &mut Known<'t>,
     report: &mut Report,
-) {
+) -> Vec<Node<'t>> {
     const EXAMPLE: &str = "sources: { api: http://127.0.0.1:3000 }";
     let Some(node) = file.get("sources") else {
-        return report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
+        report.at(root, "there are no sources", format!("add one: `{EXAMPLE}`"));
+        return Vec::new();
     };
-    for (place, node) in named(node, EXAMPLE, report).into_iter().enumerate() {
+    let nodes = named(node, EXAMPLE, report);
+    for (place, node) in nodes.iter().copied().enumerate() {
         let (id, kind) = (SourceId::at(place), kind(node));
         let made = match kind {
             SourceKind::Http => http::source(node, folder, report).map(Arc::new).map(Source::Http),
@@ -47,6 +50,7 @@ pub(crate) fn sources<'t>(
         known.sources.add(node.key(), KnownSource { id, kind, is_public });
         plan.sources.extend(made);
     }
+    nodes
 }
 
 /// What a source is, by the key that says where it is.

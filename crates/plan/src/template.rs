@@ -1,7 +1,7 @@
 //! Template: one node → text with expressions in it, or one expression. In comes a node, out goes what the crate
 //! `expression` made of it, or `None` and a fault. Called by the checks of policies and routes.
 
-use expression::{Expression, Fault, Named, Names, Template};
+use expression::{Expression, ExpressionFault, Named, Names, Template};
 
 use crate::routes::compose::CONTENT;
 use crate::yaml::fault::{Reason, Report, quoted};
@@ -30,12 +30,12 @@ pub(crate) fn varying(node: Node<'_>, report: &mut Report) -> Option<Template> {
 pub(crate) fn condition(node: Node<'_>, report: &mut Report) -> Option<Expression> {
     let text = value::written(node, report)?;
     let values = [Named::any(CONTENT)];
-    let names = Names { values: &values, ..Names::default() };
+    let names = Names { values: &values, knows_client: true, ..Names::default() };
     Expression::parse_braced(text, &names).map_err(|fault| report.because(node, fault.into())).ok()
 }
 
-impl From<Fault> for Reason {
-    fn from(fault: Fault) -> Self {
+impl From<ExpressionFault> for Reason {
+    fn from(fault: ExpressionFault) -> Self {
         Reason::new(fault.cause, fault.remedy)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::default;
 use crate::meant::{
-    AccessLog, Balance, CachePolicy, HostField, HttpSource, Limits, Listen, Pattern, Plan, Protocol, Route,
+    AccessLog, Balance, HostField, HttpSource, Layer, Layers, Limits, Listen, Pattern, Plan, Protocol, Route,
     RouteEnd, Segment, Source, SourceId, Target, Timeouts,
 };
 use crate::source::url;
@@ -34,10 +34,11 @@ fn plan(target: Target) -> Plan {
         routes: vec![Route {
             pattern: Pattern { method: None, host: None, path: vec![Segment::Rest], text: "/**".to_owned() },
             end: RouteEnd::Proxy(SourceId::at(0)),
-            cache: Some(Arc::new(CachePolicy::default())),
+            layers: cached(),
             signed: None,
             invalidate: Vec::new(),
         }],
+        wrappings: Vec::new(),
         access_log: AccessLog::default(),
         cores: default::cores(),
         drain: default::DRAIN,
@@ -46,6 +47,13 @@ fn plan(target: Target) -> Plan {
         disk: None,
         hints: Hints::default(),
     }
+}
+
+/// A cache with every default.
+fn cached() -> Layers {
+    let mut layers = Layers::default();
+    layers.push(Layer::Cache(Arc::default()));
+    layers
 }
 
 /// A source with every default.
@@ -69,6 +77,7 @@ pub(crate) fn source(name: &str, targets: Vec<Target>) -> HttpSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meant::CachePolicy;
 
     #[test]
     fn a_url_is_enough() {
@@ -79,7 +88,7 @@ mod tests {
         assert_eq!(origin.name, "origin");
         assert_eq!(origin.targets[0].authority(), "localhost:3000");
         assert_eq!(plan.routes[0].pattern, "/**".parse().unwrap());
-        assert_eq!(plan.routes[0].cache.as_deref(), Some(&CachePolicy::default()));
+        assert_eq!(plan.routes[0].cache().map(|cache| &**cache), Some(&CachePolicy::default()));
     }
 
     #[test]

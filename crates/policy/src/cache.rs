@@ -1,18 +1,20 @@
 //! Cache: the layer that answers again what may be answered again. The deciding and storing is the crate `cache`'s; here it
 //! is tied to one place: its policy, its names, what lies below.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache::{Caching, Look, Store};
+use cache::{Caching, CachingValues, Look, Store};
 use http::Method;
-use message::{CacheStatus, Call, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{Ask, CacheStatus, Call, Error, Kind, Request, RequestView, Response, Result, Timestamp, Trip};
 use plan::CachePolicy;
 use redis_link::Link;
 use response::Saying;
+use source::{Value, ValueCall};
 
-use crate::at_hand::AtHand;
-use crate::stack::Fresh;
+use crate::at_hand::{AtHand, Fresh};
 
 /// See the module. One for each place and core.
 pub struct CacheLayer {
@@ -26,17 +28,24 @@ pub struct CacheLayer {
     pub store: Arc<Store>,
     /// This core's way to the tier that instances share.
     pub link: Option<Link>,
+    /// Whether what was given last stands in for whatever fails: then no error takes its place.
+    pub stands_in: bool,
+}
+
+/// What can be kept and given again.
+pub trait Cacheable: Ask {
+    /// From what is stored, or from what lies below.
+    fn through(
+        self,
+        cache: &CacheLayer,
+        below: &impl Call<Self>,
+        trip: &mut Trip,
+    ) -> impl Future<Output = Result<Self::Answer>>;
 }
 
 impl CacheLayer {
-    /// From what is stored, or from what lies below.
-    pub(crate) async fn call(
-        &self,
-        request: Request,
-        below: &impl Call,
-        trip: &mut Trip,
-    ) -> Result<Response> {
-        let CacheLayer { policy, names, source, store, link } = self;
+    async fn answer(&self, request: Request, below: &impl Call, trip: &mut Trip) -> Result<Response> {
+        let CacheLayer { policy, names, source, store, link, .. } = self;
         let caching = Caching { store, policy, names, source, link: link.as_ref(), call: below };
         let answer = caching.answer(request).await;
         trip.cache = Some(answer.status);
@@ -70,5 +79,60 @@ impl CacheLayer {
         }
         let content = if *request.method == Method::HEAD { Bytes::new() } else { body.clone() };
         Some(Fresh { status: entry.status(), cache: Some(status), content })
+    }
+}
+
+impl Cacheable for Request {
+    async fn through(self, cache: &CacheLayer, below: &impl Call, trip: &mut Trip) -> Result<Response> {
+        if cache.stands_in {
+            return cache.answer(self, &Successes(below.clone()), trip).await;
+        }
+        cache.answer(self, below, trip).await
+    }
+}
+
+impl Cacheable for ValueCall {
+    async fn through(
+        self,
+        cache: &CacheLayer,
+        below: &impl Call<ValueCall>,
+        trip: &mut Trip,
+    ) -> Result<Value> {
+        let CacheLayer { policy, source, store, link, .. } = cache;
+        let caching = CachingValues { store, policy, source, link: link.as_ref() };
+        let identity = self.call.path();
+        // What stands in below is given where there is nothing better here, and not kept.
+        let standing_in = Rc::new(RefCell::new(None));
+        let (below, found) = (below.clone(), Rc::clone(&standing_in));
+        let ask = || async move {
+            let value = below.call(self, &mut Trip::default()).await?;
+            if value.is_stale {
+                found.replace(Some(value));
+                return Err(Error::new(Kind::ReadUnavailable, "an earlier value stands in already"));
+            }
+            Ok(value.json)
+        };
+        let cached = caching.value(&identity, ask).await;
+        trip.cache = Some(cached.status);
+        trip.source_time = cached.waited;
+        match (cached.outcome, standing_in.take()) {
+            (Ok(json), _) => Ok(Value { json, is_stale: cached.status.stands_in() }),
+            (Err(_), Some(value)) => Ok(value),
+            (Err(error), None) => Err(error),
+        }
+    }
+}
+
+/// What lies below, where no answer counts that says it failed.
+#[derive(Clone)]
+struct Successes<C>(C);
+
+impl<C: Call> Call for Successes<C> {
+    async fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> Result<Response> {
+        let response = self.0.call(request, trip).await?;
+        if response.status.is_client_error() || response.status.is_server_error() {
+            return Err(source::refused(response.status));
+        }
+        Ok(response)
     }
 }

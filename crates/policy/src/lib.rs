@@ -4,14 +4,25 @@
 
 mod at_hand;
 mod cache;
+mod explain;
 mod gate;
 mod layer;
+mod limit;
+mod remedies;
+mod retry;
 mod sign;
 mod signed;
 mod stack;
+mod timeout;
+mod verdict;
 
-pub use at_hand::AtHand;
-pub use cache::CacheLayer;
+pub use at_hand::{AtHand, Fresh};
+pub use cache::{CacheLayer, Cacheable};
 pub use gate::Gate;
+pub use layer::Layer;
+pub use limit::{LimitLayer, Limited};
+pub use remedies::Remedies;
+pub use retry::{Retries, RetryLayer};
 pub use sign::{Signer, Unsignable};
-pub use stack::{Below, End, Fresh, Stack};
+pub use stack::{Below, End, Stack};
+pub use timeout::TimeoutLayer;

@@ -52,12 +52,12 @@ impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Error {
         let detail = match refusal {
             Refusal::Missing => "this URL must be signed",
-            Refusal::Malformed => "the signature is not written as it has to be",
+            Refusal::Malformed => "the signature is malformed",
             Refusal::UnknownKey => "the signature names an unknown key",
             Refusal::Wrong => "the signature is wrong",
             Refusal::Expired => "the signature has expired",
-            Refusal::Elsewhere => "the signature is for other URLs",
-            Refusal::Writing => "a signature allows to read only",
+            Refusal::Elsewhere => "the signature is for a different URL",
+            Refusal::Writing => "a signature allows reading only",
         };
         Error::new(Kind::Forbidden, detail)
     }

@@ -1,23 +1,20 @@
-//! Stack: what wraps a call: a gate, layers, outermost first, then an end. A route has one on each core; without gate and
-//! layers it costs nothing.
+//! Stack: what wraps a call: a gate, layers, outermost first, then an end. A route has one on each core, and so has every way
+//! in which steps call a source; without gate and layers it costs nothing.
 //!
-//! In: a request. Out: a response, at once where a layer or the end has it at hand ([`Stack::fresh`]), or by the whole way:
+//! In: a request, or a step's bound call. Out: its answer, at once where a layer or the end has it at hand ([`Stack::fresh`]), or by the whole way:
 //! [`Stack::let_in`], then the call. The gate is no layer: whatever is done around a call, as forgetting after a write, is done
-//! for requests that were let in, and requests of our own need not be. Made by `server` for each route; `layer` says what the
-//! layers are and in which order they stand.
+//! for requests that were let in, and requests of our own need not be. Made by `server`; `layer` says what the layers are.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::future::Either;
-use http::StatusCode;
-use message::{CacheStatus, Call, Clock, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{Ask, Call, Clock, Request, RequestView, Result, Timestamp, Trip};
 
-use crate::at_hand::AtHand;
-use crate::cache::CacheLayer;
+use crate::at_hand::{AtHand, Fresh};
+use crate::cache::Cacheable;
 use crate::gate::Gate;
 use crate::layer::Layer;
 
@@ -39,7 +36,10 @@ pub struct Below<E> {
     at: usize,
 }
 
-/// Where a stack ends.
+/// A call under way, boxed, so that a stack of any height is one type.
+type UnderWay<'a, Q> = Pin<Box<dyn Future<Output = Result<<Q as Ask>::Answer>> + 'a>>;
+
+/// Where the stack of a route ends.
 pub trait End: Call {
     /// Whether it may have a response at hand.
     fn holds(&self) -> bool;
@@ -54,27 +54,29 @@ pub trait End: Call {
     ) -> Option<Fresh>;
 }
 
-/// A response that was at hand, its head written already.
-pub struct Fresh {
-    /// Its status.
-    pub status: StatusCode,
-    /// What a cache did.
-    pub cache: Option<CacheStatus>,
-    /// Its content, as far as the method gets any.
-    pub content: Bytes,
-}
-
-impl<E: End> Stack<E> {
-    /// Behind this gate, in their order, these layers around this end.
-    pub fn new(gate: Option<Arc<Gate>>, cache: Option<CacheLayer>, end: E) -> Self {
-        let layers = Layer::in_order(cache);
-        let holds = end.holds() || layers.iter().any(Layer::holds);
-        Stack(Rc::new(Inner { gate, layers: layers.into(), end, holds }))
+impl<E> Stack<E> {
+    /// These layers, outermost first, around this end: for calls of our own, which need no letting in and have nothing at
+    /// hand.
+    pub fn around(layers: Vec<Layer>, end: E) -> Self {
+        Stack(Rc::new(Inner { gate: None, layers: layers.into(), end, holds: false }))
     }
 
     /// Where it ends.
     pub fn end(&self) -> &E {
         &self.0.end
+    }
+
+    /// What stands around its end, outermost first.
+    pub fn layers(&self) -> &[Layer] {
+        &self.0.layers
+    }
+}
+
+impl<E: End> Stack<E> {
+    /// Behind this gate these layers, outermost first, around this end.
+    pub fn new(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E) -> Self {
+        let holds = end.holds() || layers.iter().any(Layer::holds);
+        Stack(Rc::new(Inner { gate, layers: layers.into(), end, holds }))
     }
 
     /// Whether any response may be at hand. Where none can, nobody need look at a clock.
@@ -110,46 +112,89 @@ impl<E: End> Stack<E> {
             // Whom it refuses, the longer way tells so.
             request.target = gate.admit(&request, sent, Clock::date()).ok()?;
         }
-        let fresh = match self.0.layers.first() {
-            // What it does not have takes the longer way, whatever lies below.
-            Some(Layer::Cache(cache)) => cache.fresh(&request, now, at_hand, out)?,
-            None => self.0.end.fresh(&request, now, at_hand, out)?,
-        };
+        let fresh = self.at_hand(&request, now, at_hand, out)?;
         Some((request, fresh))
+    }
+
+    /// From the outermost layer that may have it, or else from the end; past the limits before it, which count it only once
+    /// there is something to give. Several first say whether they would let it pass, so that none counts what the next
+    /// refuses. Should another core have taken the last of a quota between the two, the longer way refuses.
+    fn at_hand(
+        &self,
+        request: &RequestView<'_>,
+        now: Timestamp,
+        at_hand: &AtHand<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Fresh> {
+        let layers = &self.0.layers;
+        let held_by = layers.iter().position(Layer::holds).unwrap_or(layers.len());
+        // What has failed or takes long is not at hand, so that whatever else stands there has nothing to do.
+        let limits = || {
+            layers[..held_by].iter().filter_map(|layer| match layer {
+                Layer::Limit(limit) => Some(limit),
+                _ => None,
+            })
+        };
+        // One alone says so when it takes.
+        if limits().nth(1).is_some()
+            && !limits().all(|limit| limit.would_pass(request, at_hand.now, at_hand.limits))
+        {
+            return None;
+        }
+        let before = out.len();
+        let fresh = match layers.get(held_by) {
+            // What it does not have takes the longer way, whatever lies below.
+            Some(Layer::Cache(cache)) => cache.fresh(request, now, at_hand, out)?,
+            _ => self.0.end.fresh(request, now, at_hand, out)?,
+        };
+        if !limits().all(|limit| limit.pass(request, at_hand.now, at_hand.limits, out)) {
+            out.truncate(before);
+            return None;
+        }
+        Some(fresh)
+    }
+}
+
+impl<E> Stack<E> {
+    /// From this layer on. The end is boxed: each layer's future would otherwise have room for the largest end, and all of
+    /// them are allocated. A limit only lets pass or refuses, and needs no future of its own.
+    fn call_from<'a, Q: Cacheable>(&'a self, at: usize, ask: Q, trip: &'a mut Trip) -> UnderWay<'a, Q>
+    where
+        E: Call<Q>,
+    {
+        match self.0.layers.get(at) {
+            None => Box::pin(self.0.end.call(ask, trip)),
+            Some(Layer::Limit(limit)) => match limit.admit(&ask, trip) {
+                Ok(()) => self.call_from(at + 1, ask, trip),
+                Err(refused) => Box::pin(ready(Err(refused))),
+            },
+            Some(Layer::Cache(cache)) => {
+                let below = self.below(at);
+                Box::pin(async move { ask.through(cache, &below, trip).await })
+            }
+            Some(Layer::Retry(retry)) => Box::pin(retry.call(ask, self.below(at), trip)),
+            Some(Layer::Timeout(timeout)) => Box::pin(timeout.call(ask, self.below(at), trip)),
+        }
+    }
+
+    fn below(&self, at: usize) -> Below<E> {
+        Below { stack: self.clone(), at: at + 1 }
     }
 }
 
 /// Behind the gate.
-impl<E: End> Call for Stack<E> {
-    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
+impl<Q: Cacheable, E: Call<Q>> Call<Q> for Stack<E> {
+    fn call<'a>(&'a self, ask: Q, trip: &'a mut Trip) -> impl Future<Output = Result<Q::Answer>> {
         match self.0.layers.first() {
-            None => Either::Left(self.0.end.call(request, trip)),
-            Some(layer) => Either::Right(layered(layer, Below { stack: self.clone(), at: 1 }, request, trip)),
+            None => Either::Left(self.0.end.call(ask, trip)),
+            Some(_) => Either::Right(self.call_from(0, ask, trip)),
         }
     }
 }
 
-impl<E: End> Call for Below<E> {
-    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
-        match self.stack.0.layers.get(self.at) {
-            None => Either::Left(self.stack.0.end.call(request, trip)),
-            Some(layer) => {
-                let below = Below { stack: self.stack.clone(), at: self.at + 1 };
-                Either::Right(layered(layer, below, request, trip))
-            }
-        }
-    }
-}
-
-/// One box for each layer, so that a stack of any height is one type.
-fn layered<'a, E: End>(
-    layer: &'a Layer,
-    below: Below<E>,
-    request: Request,
-    trip: &'a mut Trip,
-) -> Pin<Box<dyn Future<Output = Result<Response>> + 'a>> {
-    match layer {
-        Layer::Cache(cache) => Box::pin(async move { cache.call(request, &below, trip).await }),
+impl<Q: Cacheable, E: Call<Q>> Call<Q> for Below<E> {
+    fn call<'a>(&'a self, ask: Q, trip: &'a mut Trip) -> impl Future<Output = Result<Q::Answer>> {
+        self.stack.call_from(self.at, ask, trip)
     }
 }
 
@@ -170,11 +215,12 @@ mod tests {
     use std::cell::RefCell;
 
     use futures_util::FutureExt;
-    use http::{HeaderMap, Method, Version};
-    use message::{Body, Client, Interim, Kind, Scheme};
+    use http::{HeaderMap, Method, StatusCode, Version};
+    use message::{Body, Client, Interim, Kind, Response, Scheme};
     use plan::{CachePolicy, Signed, SigningKey};
 
     use super::*;
+    use crate::cache::CacheLayer;
 
     /// Notes what reaches it.
     #[derive(Clone, Default)]
@@ -208,6 +254,7 @@ mod tests {
             body: Body::Empty,
             client: Client::NOBODY,
             interim: Interim::default(),
+            on_behalf: None,
         }
     }
 
@@ -216,14 +263,15 @@ mod tests {
         Arc::new(Gate::new(&Signed { name: "p".to_owned(), keys: vec![key], cookie: None }))
     }
 
-    fn cache() -> CacheLayer {
-        CacheLayer {
+    fn cache() -> Vec<Layer> {
+        vec![Layer::Cache(Box::new(CacheLayer {
             policy: Arc::new(CachePolicy::default()),
             names: Arc::new([]),
             source: "api".into(),
             store: cache::Store::new(1 << 20),
             link: None,
-        }
+            stands_in: false,
+        }))]
     }
 
     /// What came of a call that waits for nobody.
@@ -236,7 +284,7 @@ mod tests {
     #[test]
     fn without_a_layer_the_end_is_called_and_nothing_else_happens() {
         let end = Noting::default();
-        let stack = Stack::new(None, None, end.clone());
+        let stack = Stack::new(None, Vec::new(), end.clone());
         assert!(!stack.holds());
         let (outcome, trip) = called(&stack);
         assert!(outcome.is_ok() && trip.cache.is_none());
@@ -245,7 +293,7 @@ mod tests {
 
     #[test]
     fn who_is_not_let_in_has_no_request_to_call_with() {
-        let stack = Stack::new(Some(signed()), Some(cache()), Noting::default());
+        let stack = Stack::new(Some(signed()), cache(), Noting::default());
         let refused = stack.let_in(&mut request(), &Trip::default());
         assert_eq!(refused.unwrap_err().kind(), Kind::Forbidden);
     }
@@ -253,7 +301,7 @@ mod tests {
     #[test]
     fn requests_of_our_own_go_through_the_cache_without_being_let_in() {
         let end = Noting::default();
-        let stack = Stack::new(Some(signed()), Some(cache()), end.clone());
+        let stack = Stack::new(Some(signed()), cache(), end.clone());
         assert!(stack.holds());
         let (outcome, trip) = called(&stack);
         assert!(outcome.is_ok() && trip.cache.is_some());

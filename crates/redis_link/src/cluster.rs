@@ -17,9 +17,9 @@ use redis::Value;
 use crate::attempt::Attempt;
 use crate::connect::{As, open};
 use crate::failure::{self, Failure};
-use crate::node::{Node, Question, Target};
+use crate::node::{Commands, Node, Target};
 use crate::pace::Pace;
-use crate::shared::Shared;
+use crate::shared_link::SharedLink;
 use crate::slot::{self, Owners};
 
 /// A request follows so many redirections: one for what we know too late, the others for slots on the move.
@@ -31,7 +31,7 @@ const ASKED: usize = 4;
 
 /// See the module.
 pub(crate) struct Cluster {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLink>,
     seeds: Vec<RedisServer>,
     owners: RefCell<Arc<Owners>>,
     nodes: RefCell<HashMap<String, Rc<Node>>>,
@@ -42,7 +42,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// Nothing is known yet.
-    pub(crate) fn new(shared: Arc<Shared>, seeds: Vec<RedisServer>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedLink>, seeds: Vec<RedisServer>) -> Self {
         Cluster {
             shared,
             seeds,
@@ -55,16 +55,16 @@ impl Cluster {
     }
 
     /// Asks whoever has the slot, and follows redirections. The pipeline of a slot on the move may fail.
-    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Value> {
+    pub(crate) async fn ask(&self, question: Commands<'_>) -> Result<Value> {
         let mut reply = self.node_for(question).await?.ask(question).await;
         for _ in 0..REDIRECTIONS {
             let Err(error) = &reply else { break };
             reply = match (self.redirected(error), question) {
                 (Some(Redirected::Moved(node)), _) => node.ask(question).await,
-                (Some(Redirected::Ask(node)), Question::One(command)) => {
+                (Some(Redirected::Ask(node)), Commands::One(command)) => {
                     let mut pipeline = redis::pipe();
                     pipeline.cmd("ASKING").ignore().add_command(command.clone());
-                    node.ask(Question::Several(&pipeline)).await.map(only)
+                    node.ask(Commands::Several(&pipeline)).await.map(only)
                 }
                 _ => break,
             };
@@ -73,7 +73,7 @@ impl Cluster {
     }
 
     /// Who has the question's slot, as far as we know; anybody who is well if it has none.
-    pub(crate) async fn node_for(&self, question: Question<'_>) -> Result<Rc<Node>> {
+    pub(crate) async fn node_for(&self, question: Commands<'_>) -> Result<Rc<Node>> {
         let owners = self.owners().await?;
         let name = &self.shared.plan().name;
         if let Some(slot) = question.slot() {
@@ -196,7 +196,7 @@ pub(crate) enum Redirected {
 }
 
 /// Asks one server after the other, each for its share of the connect timeout.
-async fn learn(shared: Arc<Shared>, servers: Vec<RedisServer>) -> Result<Arc<Owners>> {
+async fn learn(shared: Arc<SharedLink>, servers: Vec<RedisServer>) -> Result<Arc<Owners>> {
     let name = &shared.plan().name;
     let asked = servers.len().clamp(1, ASKED);
     let share = shared.plan().connect_timeout / u32::try_from(asked).unwrap_or(1);
@@ -212,7 +212,7 @@ async fn learn(shared: Arc<Shared>, servers: Vec<RedisServer>) -> Result<Arc<Own
     Err(last)
 }
 
-async fn owners_by(shared: &Shared, server: &RedisServer, most: Duration) -> Result<Owners> {
+async fn owners_by(shared: &SharedLink, server: &RedisServer, most: Duration) -> Result<Owners> {
     let mut opened = open(shared, server, As::User, most, None).await?;
     let mut question = redis::cmd("CLUSTER");
     question.arg("SLOTS");

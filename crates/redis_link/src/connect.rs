@@ -15,7 +15,7 @@ use redis::{
 };
 
 use crate::failure;
-use crate::shared::Shared;
+use crate::shared_link::SharedLink;
 
 /// What we call ourselves in `CLIENT LIST`.
 const NAME: &str = "fleetfoot";
@@ -51,7 +51,7 @@ pub(crate) enum As {
 /// Connects within this time. Pushes, of which the end of the connection is one, are handed over by the task that reads
 /// the connection, in the order of the wire and before any later reply.
 pub(crate) async fn open(
-    shared: &Shared,
+    shared: &SharedLink,
     server: &RedisServer,
     user: As,
     most: Duration,
@@ -88,7 +88,7 @@ pub(crate) async fn open(
     Ok(Opened { connection, closed })
 }
 
-fn client(shared: &Shared, server: &RedisServer, user: As) -> RedisResult<Client> {
+fn client(shared: &SharedLink, server: &RedisServer, user: As) -> RedisResult<Client> {
     let plan = shared.plan();
     let address = match server {
         RedisServer::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host.clone(), *port),

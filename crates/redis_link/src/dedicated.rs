@@ -11,7 +11,7 @@ use crate::cluster::{REDIRECTIONS, Redirected};
 use crate::connect::{OnPush, Opened};
 use crate::failure::{self, Failure};
 use crate::link::{Link, Way, listed};
-use crate::node::{Node, Question};
+use crate::node::{Commands, Node};
 
 /// See the module. Closed when dropped. One that is broken stays so; in a cluster the next command connects anew, to
 /// the server that has its key by then.
@@ -37,16 +37,16 @@ impl Dedicated {
 
     /// One command, whose reply may take `most`.
     pub async fn ask(&mut self, command: &Cmd, most: Duration) -> Result<Value> {
-        self.put(Question::One(command), most).await
+        self.put(Commands::One(command), most).await
     }
 
     /// Several in one round trip, whose replies may take `most` together. Errors are as with
     /// [`Link::ask_all`](crate::Link::ask_all).
     pub async fn ask_all(&mut self, pipeline: &Pipeline, most: Duration) -> Result<Vec<Value>> {
-        self.put(Question::Several(pipeline), most).await.map(listed)
+        self.put(Commands::Several(pipeline), most).await.map(listed)
     }
 
-    async fn put(&mut self, question: Question<'_>, most: Duration) -> Result<Value> {
+    async fn put(&mut self, question: Commands<'_>, most: Duration) -> Result<Value> {
         let Dedicated { link, held } = self;
         let name = link.shared().plan().name.clone();
         match (link.way(), held) {
@@ -82,7 +82,7 @@ async fn put(
     node: &Node,
     name: &str,
     opened: &mut Opened,
-    question: Question<'_>,
+    question: Commands<'_>,
     most: Duration,
 ) -> Result<Value> {
     let asked = Instant::now();

@@ -1,5 +1,5 @@
 //! Denials: what a Redis does not let us do, told once in a while for each thing. In: errors that say so. Out: lines of the
-//! log. Kept by `shared`.
+//! log. Kept by `shared_link`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct LinkFigures {
     /// Commands and pipelines that were to be sent.
     pub commands: u64,
     /// Of these, and of the attempts to connect, those that failed. Error replies do not count, unless they say that the
@@ -22,7 +22,7 @@ pub struct Figures {
 }
 
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct LinkCounters {
     commands: AtomicU64,
     failures: AtomicU64,
     refused: AtomicU64,
@@ -31,7 +31,7 @@ pub(crate) struct Counters {
     openings: AtomicU64,
 }
 
-impl Counters {
+impl LinkCounters {
     pub(crate) fn asked(&self) {
         self.commands.fetch_add(1, Ordering::Relaxed);
     }
@@ -56,8 +56,8 @@ impl Counters {
         self.openings.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn figures(&self) -> Figures {
-        Figures {
+    pub(crate) fn figures(&self) -> LinkFigures {
+        LinkFigures {
             commands: self.commands.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),

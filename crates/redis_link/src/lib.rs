@@ -18,7 +18,7 @@ mod link;
 mod node;
 mod pace;
 mod sentinel;
-mod shared;
+mod shared_link;
 mod slot;
 mod tls;
 
@@ -26,6 +26,6 @@ pub use redis::{Cmd, Pipeline, PushInfo, PushKind, Value, cmd, pipe};
 
 pub use dedicated::Dedicated;
 pub use failure::{code, is_unable};
-pub use figures::Figures;
+pub use figures::LinkFigures;
 pub use link::Link;
-pub use shared::Shared;
+pub use shared_link::SharedLink;

@@ -10,8 +10,8 @@ use redis::{Cmd, Pipeline, PushInfo, Value};
 use crate::cluster::Cluster;
 use crate::connect::OnPush;
 use crate::dedicated::Dedicated;
-use crate::node::{Node, Question, Target};
-use crate::shared::Shared;
+use crate::node::{Commands, Node, Target};
+use crate::shared_link::SharedLink;
 
 /// See the module. Clones share the connections; none leaves its core.
 ///
@@ -19,7 +19,7 @@ use crate::shared::Shared;
 /// `timeout` together; only redirections within a cluster may add to that.
 #[derive(Clone)]
 pub struct Link {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLink>,
     way: Rc<Way>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Way {
 
 impl Link {
     /// A way that is not used yet.
-    pub fn new(shared: Arc<Shared>) -> Link {
+    pub fn new(shared: Arc<SharedLink>) -> Link {
         let node = |target| Way::One(Node::new(Arc::clone(&shared), target));
         let way = match shared.topology() {
             Topology::Standalone(server) => node(Target::Server(server.clone())),
@@ -43,7 +43,7 @@ impl Link {
     }
 
     /// What it shares with those of other cores.
-    pub fn shared(&self) -> &Arc<Shared> {
+    pub fn shared(&self) -> &Arc<SharedLink> {
         &self.shared
     }
 
@@ -51,13 +51,13 @@ impl Link {
     /// `Kind::MalformedResponse`, whose code is [`code`](crate::code). In a cluster, all keys must be in one slot, and a
     /// command without a key goes to one server only.
     pub async fn ask(&self, command: &Cmd) -> Result<Value> {
-        self.put(Question::One(command)).await
+        self.put(Commands::One(command)).await
     }
 
     /// Several in one round trip. In a cluster, all keys must be in one slot. The first error reply of any of them is
     /// the error of all, though the others have been carried out; a pipeline that ignores errors gets them as values.
     pub async fn ask_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>> {
-        self.put(Question::Several(pipeline)).await.map(listed)
+        self.put(Commands::Several(pipeline)).await.map(listed)
     }
 
     /// A connection of one's own, for what blocks. Neither the breaker nor the plan's `timeout` matters to it.
@@ -69,7 +69,7 @@ impl Link {
     /// came later, by the task that reads the connection: it must not block. The end of the connection is the last
     /// push, `PushKind::Disconnection`, unless it is dropped by us.
     ///
-    /// Not for clusters, where each server pushes of its own keys only: make a [`Shared::replica`] of each.
+    /// Not for clusters, where each server pushes of its own keys only: make a [`SharedLink::replica`] of each.
     pub async fn listening(&self, on_push: impl Fn(PushInfo) + Send + Sync + 'static) -> Result<Dedicated> {
         if matches!(&*self.way, Way::Cluster(_)) {
             let name = &self.shared.plan().name;
@@ -86,7 +86,7 @@ impl Link {
         &self.way
     }
 
-    async fn put(&self, question: Question<'_>) -> Result<Value> {
+    async fn put(&self, question: Commands<'_>) -> Result<Value> {
         self.shared.counters().asked();
         match &*self.way {
             Way::One(node) => node.ask(question).await,

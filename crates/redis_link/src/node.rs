@@ -15,10 +15,10 @@ use redis::{Cmd, Pipeline, RedisResult, Value};
 use crate::attempt::Attempt;
 use crate::connect::{As, OnPush, Opened, open};
 use crate::failure::{self, Failure};
-use crate::figures::Counters;
+use crate::figures::LinkCounters;
 use crate::pace::Pace;
 use crate::sentinel::open_master;
-use crate::shared::Shared;
+use crate::shared_link::SharedLink;
 use crate::slot;
 
 /// So many replies in a row that did not come in time mean that the connection is half dead.
@@ -30,17 +30,17 @@ const GRACE: Duration = Duration::from_millis(20);
 
 /// What is asked in one round trip.
 #[derive(Clone, Copy)]
-pub(crate) enum Question<'a> {
+pub(crate) enum Commands<'a> {
     One(&'a Cmd),
     Several(&'a Pipeline),
 }
 
-impl Question<'_> {
+impl Commands<'_> {
     /// The slot of a cluster that it is for, if it has a key.
     pub(crate) fn slot(self) -> Option<u16> {
         match self {
-            Question::One(command) => slot::of_command(command),
-            Question::Several(pipeline) => pipeline.cmd_iter().find_map(slot::of_command),
+            Commands::One(command) => slot::of_command(command),
+            Commands::Several(pipeline) => pipeline.cmd_iter().find_map(slot::of_command),
         }
     }
 
@@ -48,8 +48,8 @@ impl Question<'_> {
     /// still counts the reply off, so those of others stay in step.
     pub(crate) async fn put(self, connection: &mut MultiplexedConnection) -> RedisResult<Value> {
         match self {
-            Question::One(command) => connection.send_packed_command(command).await,
-            Question::Several(pipeline) => pipeline.query_async(connection).await,
+            Commands::One(command) => connection.send_packed_command(command).await,
+            Commands::Several(pipeline) => pipeline.query_async(connection).await,
         }
     }
 }
@@ -82,7 +82,7 @@ enum State {
 
 /// See the module.
 pub(crate) struct Node {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLink>,
     target: Arc<Target>,
     breaker: Arc<SharedBreaker>,
     state: RefCell<State>,
@@ -93,7 +93,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(shared: Arc<Shared>, target: Target) -> Self {
+    pub(crate) fn new(shared: Arc<SharedLink>, target: Target) -> Self {
         let breaker = match &target {
             Target::Server(server) => shared.breaker(&server.address()),
             Target::Master { master, .. } => shared.breaker(master),
@@ -109,7 +109,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &SharedLink {
         &self.shared
     }
 
@@ -124,7 +124,7 @@ impl Node {
     }
 
     /// Asks, and takes no longer than the plan's connect timeout and timeout together.
-    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Value> {
+    pub(crate) async fn ask(&self, question: Commands<'_>) -> Result<Value> {
         let plan = self.shared.plan();
         let passage = self.breaker.pass(Instant::now).ok_or_else(|| {
             self.shared.counters().refused();
@@ -314,7 +314,7 @@ impl Node {
 }
 
 /// An outage is told once: when it begins to be left alone. Of a failure of ours nothing follows for the server.
-fn failed(counters: &Counters, passage: Passage, error: &Error) {
+fn failed(counters: &LinkCounters, passage: Passage, error: &Error) {
     if error.side() == Side::Us {
         return;
     }
@@ -335,7 +335,7 @@ enum Ready {
 
 /// Connects to where the target is now, within the connect timeout.
 pub(crate) async fn connect(
-    shared: Arc<Shared>,
+    shared: Arc<SharedLink>,
     target: Arc<Target>,
     on_push: Option<OnPush>,
 ) -> Result<Opened> {
@@ -364,7 +364,7 @@ mod tests {
         let error = failure::unconnected("redis", "127.0.0.1:6379", cause.into());
         for _ in 0..5 {
             let passage = breaker.pass(Instant::now).expect("nothing opens it before the fifth");
-            failed(&Counters::default(), passage, &error);
+            failed(&LinkCounters::default(), passage, &error);
         }
         !breaker.is_closed()
     }

@@ -9,11 +9,11 @@ use redis::Value;
 
 use crate::connect::{As, OnPush, Opened, open};
 use crate::failure::{self, Failure};
-use crate::shared::Shared;
+use crate::shared_link::SharedLink;
 
 /// A connection to the master. The time is shared out, so that a silent sentinel leaves some for the others.
 pub(crate) async fn open_master(
-    shared: &Shared,
+    shared: &SharedLink,
     sentinels: &[RedisServer],
     master: &str,
     most: Duration,
@@ -37,7 +37,7 @@ pub(crate) async fn open_master(
 
 /// Whom this sentinel names. Most let everybody ask; where they want a login, it is that of the servers.
 async fn master_by(
-    shared: &Shared,
+    shared: &SharedLink,
     sentinel: &RedisServer,
     master: &str,
     most: Duration,
@@ -59,7 +59,7 @@ async fn master_by(
 
 /// A sentinel that was away for a while names the master of before.
 async fn checked_master(
-    shared: &Shared,
+    shared: &SharedLink,
     server: &RedisServer,
     most: Duration,
     on_push: Option<OnPush>,

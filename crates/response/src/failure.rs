@@ -1,10 +1,43 @@
 //! Failure: the one place where an error becomes a status.
 //!
-//! In: a [`message::Error`]. Out: a small JSON answer that says what failed and on which side, without secrets.
+//! In: a [`message::Error`] and the form in which the client wants to be told. Out: a small answer that says what failed
+//! and on which side, without secrets. `docs/reference/errors.md` lists them all.
+
+use std::time::Duration;
 
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use message::{Body, Error, Kind, Response, Side};
+use message::{Body, Error, Fields, Kind, Response, Side};
+
+/// The word of what failed: the same in logs, metrics and answers, whatever becomes of the sentences.
+const FLEETFOOT_ERROR: HeaderName = HeaderName::from_static("fleetfoot-error");
+/// The word where nothing failed, but there is nothing.
+const MISSING: &str = "missing";
+/// What the client reads then.
+const NOTHING: &str = "nothing was found for this request";
+
+/// How a client is told what failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One line of text, for people.
+    Plain,
+    /// `application/problem+json` (RFC 9457), for programs.
+    Problem,
+}
+
+impl Form {
+    /// As the request's `Accept` says.
+    pub fn of(request: Fields<'_>) -> Form {
+        if rules::accept::asks_for_json(request) { Form::Problem } else { Form::Plain }
+    }
+
+    fn content_type(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Form::Plain => "text/plain; charset=utf-8",
+            Form::Problem => "application/problem+json",
+        })
+    }
+}
 
 /// The status that tells the client what failed (RFC 9110 §15.5, §15.6).
 pub fn status_of(kind: Kind) -> StatusCode {
@@ -15,6 +48,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::MethodNotAllowed | Kind::ReadOnly => StatusCode::METHOD_NOT_ALLOWED,
         Kind::Forbidden => StatusCode::FORBIDDEN,
+        Kind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Kind::UnsupportedVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
         Kind::ClientTimeout | Kind::ClientGone => StatusCode::REQUEST_TIMEOUT,
         Kind::NoRoute => StatusCode::NOT_FOUND,
@@ -33,13 +67,17 @@ pub fn status_of(kind: Kind) -> StatusCode {
 /// The answer to a request that failed. Never stored by anyone.
 ///
 /// The cause beneath the error (addresses, library messages) stays in the log; the client gets the sentence alone.
-pub fn failure(error: &Error) -> Response {
-    let mut response = told_so(status_of(error.kind()), error.kind().word(), error.side(), told(error));
+pub fn failure(error: &Error, form: Form) -> Response {
+    let kind = error.kind();
+    let told = sentence(kind).unwrap_or(error.detail());
+    let mut response = told_so(status_of(kind), kind.word(), kind.side(), told, form);
     let fields = &mut response.fields;
-    match error.kind() {
-        Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget | Kind::ReadUnavailable => {
-            fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        }
+    if let Some(wait) = error.retry_after() {
+        fields.insert(RETRY_AFTER, whole_seconds(wait).into());
+    } else if soon_over(kind) {
+        fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    match kind {
         Kind::MethodNotAllowed => {
             let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
             fields.insert(ALLOW, allowed);
@@ -52,8 +90,8 @@ pub fn failure(error: &Error) -> Response {
 
 /// The answer where a read finds nothing: no failure, but told like one. A 204 has no content; a 401 says how to do
 /// better, as it must (RFC 9110 §11.6.1).
-pub fn missing(status: StatusCode) -> Response {
-    let mut response = told_so(status, "missing", Side::Source, "there is no value for this key");
+pub fn missing(status: StatusCode, form: Form) -> Response {
+    let mut response = told_so(status, MISSING, Side::Source, NOTHING, form);
     if status == StatusCode::UNAUTHORIZED {
         response.fields.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
@@ -64,76 +102,220 @@ pub fn missing(status: StatusCode) -> Response {
     response
 }
 
-fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str) -> Response {
+/// Without `Vary`: it is not to be stored, and a policy that keeps it all the same keeps what whoever came first accepts.
+fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str, form: Form) -> Response {
     let mut response = Response::new(status);
     let fields = &mut response.fields;
-    fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    fields.insert(CONTENT_TYPE, form.content_type());
     fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    fields.insert(HeaderName::from_static("x-fleetfoot-error"), HeaderValue::from_static(word));
-    let side = match side {
-        Side::Client => "client",
-        Side::Source => "source",
-        Side::Us => "fleetfoot",
-    };
-    let body = format!("{{\"error\":\"{word}\",\"side\":\"{side}\",\"detail\":\"{}\"}}\n", escaped(detail));
+    fields.insert(FLEETFOOT_ERROR, HeaderValue::from_static(word));
+    let mut body = String::with_capacity(256);
+    match form {
+        Form::Plain => body.extend(detail.chars().map(printable)),
+        Form::Problem => {
+            body.push_str("{\"type\":\"about:blank\"");
+            // `about:blank` says that the title is that of the status; one that nobody registered has none.
+            if let Some(title) = status.canonical_reason() {
+                body.push_str(",\"title\":\"");
+                body.push_str(title);
+                body.push('"');
+            }
+            body.push_str(",\"status\":");
+            body.push_str(status.as_str());
+            body.push_str(",\"detail\":\"");
+            for character in detail.chars() {
+                if matches!(character, '"' | '\\') {
+                    body.push('\\');
+                }
+                body.push(printable(character));
+            }
+            for part in ["\",\"error\":\"", word, "\",\"side\":\"", side_word(side), "\"}"] {
+                body.push_str(part);
+            }
+        }
+    }
+    body.push('\n');
     response.body = Body::Whole(body.into());
     response
 }
 
-/// What the client is told. What failed behind us is told in general: details name addresses that are none of a
-/// stranger's business. They are in the log.
-fn told(error: &Error) -> &str {
-    match error.kind() {
+fn side_word(side: Side) -> &'static str {
+    match side {
+        Side::Client => "client",
+        Side::Source => "source",
+        Side::Us => "fleetfoot",
+    }
+}
+
+/// What may be over in a moment, although nobody knows when.
+fn soon_over(kind: Kind) -> bool {
+    matches!(kind, Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget | Kind::ReadUnavailable)
+}
+
+/// `Retry-After` counts in whole seconds (RFC 9110 §10.2.3). Rounded up: whoever comes back too early is refused again.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+/// What the client is told; `None`: what the error says, which is about the request. What failed behind us, or in us, is
+/// told in general: details name addresses and files that are none of a stranger's business. They are in the log.
+fn sentence(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
         Kind::Resolve => "the origin's hostname could not be resolved",
         Kind::Connect => "could not connect to the origin",
         Kind::ConnectTimeout => "connecting to the origin timed out",
         Kind::SourceTimeout => "the origin did not respond in time",
         Kind::BrokeOff => "the origin closed the connection before its response was complete",
         Kind::MalformedResponse => "the origin sent an invalid HTTP response",
-        Kind::NoHealthyTarget => "no server of the origin is healthy",
+        Kind::NoHealthyTarget => "no healthy server of the origin is available",
         Kind::ReadUnavailable => "the data store behind this route is unavailable",
-        Kind::UnusableReply => "a source of this route returned something unusable",
+        Kind::UnusableReply => "a source behind this route returned data that could not be used",
+        Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
+        Kind::RateLimited => "too many requests; try again later",
         Kind::Overloaded => "too many requests are waiting; try again later",
-        _ => error.detail(),
-    }
+        Kind::Draining => "this server is shutting down; try again",
+        Kind::Internal => "something went wrong inside fleetfoot",
+        Kind::MalformedRequest
+        | Kind::TargetTooLong
+        | Kind::HeadTooLarge
+        | Kind::ContentTooLarge
+        | Kind::MethodNotAllowed
+        | Kind::ReadOnly
+        | Kind::Forbidden
+        | Kind::UnsupportedVersion
+        | Kind::ClientTimeout
+        | Kind::ClientGone
+        | Kind::OnlyIfCached
+        | Kind::NoRoute => return None,
+    })
 }
 
-/// Details are our own sentences, but may quote a bad value: make them safe inside a JSON string.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(character);
-            }
-            control if control.is_control() => out.push('\u{fffd}'),
-            other => out.push(other),
-        }
-    }
-    out
+/// Details are our own sentences, but may quote a bad value: a line is to stay one.
+fn printable(character: char) -> char {
+    if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }
 }
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderMap;
+    use http::header::ACCEPT;
+
     use super::*;
 
-    #[test]
-    fn a_failure_names_the_side_and_is_never_stored() {
-        let response = failure(&Error::new(Kind::NoRoute, "no \"route\"\n"));
-        assert_eq!(response.status, StatusCode::NOT_FOUND);
-        assert_eq!(response.fields[CACHE_CONTROL], "no-store");
+    const PAGE: &str = include_str!("../../../docs/reference/errors.md");
+
+    fn text(response: Response) -> String {
         let Body::Whole(body) = response.body else { panic!("a failure has its body at hand") };
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn people_read_a_line_and_programs_a_problem() {
+        let error = Error::new(Kind::SourceTimeout, "http://10.0.0.7:3000: no response within 1s");
+        let plain = failure(&error, Form::Plain);
+        assert_eq!(plain.status, StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(plain.fields[CACHE_CONTROL], "no-store");
+        assert_eq!(plain.fields["fleetfoot-error"], "source-timeout");
+        assert_eq!(plain.fields[CONTENT_TYPE], "text/plain; charset=utf-8");
+        assert_eq!(text(plain), "the origin did not respond in time\n");
+        let problem = failure(&error, Form::Problem);
+        assert_eq!(problem.status, StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(problem.fields[CACHE_CONTROL], "no-store");
+        assert_eq!(problem.fields["fleetfoot-error"], "source-timeout");
+        assert_eq!(problem.fields[CONTENT_TYPE], "application/problem+json");
         assert_eq!(
-            body,
-            "{\"error\":\"no-route\",\"side\":\"fleetfoot\",\"detail\":\"no \\\"route\\\"\u{fffd}\"}\n"
+            text(problem),
+            "{\"type\":\"about:blank\",\"title\":\"Gateway Timeout\",\"status\":504,\
+             \"detail\":\"the origin did not respond in time\",\"error\":\"source-timeout\",\"side\":\"source\"}\n"
         );
     }
 
     #[test]
-    fn where_the_origin_lives_is_not_told() {
-        let response = failure(&Error::new(Kind::Connect, "http://10.0.0.7:3000: connection refused"));
-        let Body::Whole(body) = response.body else { panic!("a failure has its body at hand") };
-        assert!(!String::from_utf8_lossy(&body).contains("10.0.0.7"), "{body:?}");
+    fn a_bad_value_breaks_neither_line_nor_problem() {
+        let error = Error::new(Kind::NoRoute, "no \"route\\\"\r\n");
+        assert_eq!(text(failure(&error, Form::Plain)), "no \"route\\\"\u{fffd}\u{fffd}\n");
+        let problem = text(failure(&error, Form::Problem));
+        assert!(problem.contains(r#""detail":"no \"route\\\"��","error""#), "{problem}");
+    }
+
+    #[test]
+    fn what_is_behind_us_and_within_us_is_not_told() {
+        for kind in [Kind::Connect, Kind::Internal, Kind::Loop, Kind::Overloaded] {
+            for form in [Form::Plain, Form::Problem] {
+                let told = text(failure(&Error::new(kind, "10.0.0.7, /srv/module.wasm"), form));
+                assert!(!told.contains("10.0.0.7") && !told.contains("module.wasm"), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn retry_after_is_in_whole_seconds_and_never_too_early() {
+        let told = |error: Error| {
+            let fields = failure(&error, Form::Plain).fields;
+            fields.get(RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned())
+        };
+        let limited = |millis| told(Error::new(Kind::RateLimited, "").after(Duration::from_millis(millis)));
+        for (millis, seconds) in [(0, "1"), (1, "1"), (1000, "1"), (1001, "2"), (59_000, "59")] {
+            assert_eq!(limited(millis).as_deref(), Some(seconds), "{millis}");
+        }
+        let longest = Error::new(Kind::RateLimited, "").after(Duration::MAX);
+        assert_eq!(told(longest), Some(u64::MAX.to_string()));
+        assert_eq!(told(Error::new(Kind::RateLimited, "")), None, "nobody knows");
+        assert_eq!(told(Error::new(Kind::Overloaded, "")).as_deref(), Some("1"));
+        let known = Error::new(Kind::Overloaded, "").after(Duration::from_secs(5));
+        assert_eq!(told(known).as_deref(), Some("5"), "who knows better is believed");
+        assert_eq!(told(Error::new(Kind::Internal, "")), None);
+    }
+
+    #[test]
+    fn where_there_is_nothing_it_is_told_alike() {
+        let nothing = missing(StatusCode::NOT_FOUND, Form::Plain);
+        assert_eq!(nothing.fields["fleetfoot-error"], "missing");
+        assert_eq!(text(nothing), "nothing was found for this request\n");
+        let unauthorized = missing(StatusCode::UNAUTHORIZED, Form::Problem);
+        assert_eq!(unauthorized.fields[WWW_AUTHENTICATE], "Bearer");
+        assert!(text(unauthorized).contains("\"title\":\"Unauthorized\",\"status\":401,"));
+        let own = missing(StatusCode::from_u16(499).unwrap(), Form::Problem);
+        assert!(text(own).starts_with("{\"type\":\"about:blank\",\"status\":499,"));
+        let empty = missing(StatusCode::NO_CONTENT, Form::Problem);
+        assert!(matches!(empty.body, Body::Empty) && !empty.fields.contains_key(CONTENT_TYPE));
+    }
+
+    #[test]
+    fn the_form_is_the_one_that_is_accepted() {
+        let of = |accept: &'static str| {
+            let fields = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+            Form::of(Fields::Map(&fields))
+        };
+        assert_eq!(of("application/json, text/plain, */*"), Form::Problem);
+        assert_eq!(of("*/*"), Form::Plain);
+        assert_eq!(Form::of(Fields::Map(&HeaderMap::new())), Form::Plain);
+    }
+
+    /// A row of the page's table: word, status, side, sentence, `Retry-After`, what to do.
+    fn rows() -> Vec<Vec<&'static str>> {
+        let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim).collect();
+        PAGE.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
+    }
+
+    #[test]
+    fn the_page_on_errors_has_a_row_for_each_kind_as_it_is_told() {
+        let words = Kind::ALL.map(Kind::word).into_iter().chain([MISSING]).map(|word| format!("`{word}`"));
+        let rows = rows();
+        assert_eq!(rows.iter().map(|row| row[0].to_owned()).collect::<Vec<_>>(), words.collect::<Vec<_>>());
+        for (kind, row) in Kind::ALL.into_iter().zip(&rows) {
+            let [word, status, side, told, retry, remedy] = row[..] else { panic!("{row:?}") };
+            assert_eq!(status, status_of(kind).as_str(), "{word}");
+            assert_eq!(side, side_word(kind.side()), "{word}");
+            match sentence(kind) {
+                Some(sentence) => assert_eq!(told, sentence, "{word}"),
+                None => assert!(told.starts_with("e.g. "), "{word}: it differs from request to request"),
+            }
+            let expected = if soon_over(kind) { "1" } else { "" };
+            assert!(retry == expected || (kind, retry) == (Kind::RateLimited, "if known"), "{word}");
+            assert!(!remedy.is_empty(), "{word}");
+        }
+        let [_, status, side, told, retry, _] = rows[Kind::ALL.len()][..] else { panic!("{rows:?}") };
+        assert_eq!((status, side, told, retry), ("404", side_word(Side::Source), NOTHING, ""));
     }
 }

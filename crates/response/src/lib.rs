@@ -8,12 +8,14 @@ mod decode;
 mod encode;
 mod failure;
 mod multipart;
+mod rate_limit;
 mod saying;
 mod stored;
 
 pub use client_lifetime::{ClientLifetime, split_lifetime};
 pub use decode::decoded_beginning;
 pub use encode::{encode, encoded_fields, is_worth_encoding, negotiate};
-pub use failure::{failure, missing, status_of};
+pub use failure::{Form, failure, missing, status_of};
+pub use rate_limit::{add_quotas, write_quota};
 pub use saying::Saying;
 pub use stored::{conditional, from_part, from_stored, write_fresh_head};

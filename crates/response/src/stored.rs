@@ -7,7 +7,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Body, CacheStatus, RequestView, Response};
-use rules::{Ranges, Verdict};
+use rules::{PreconditionOutcome, Ranges};
 
 use crate::multipart;
 use crate::saying::Saying;
@@ -34,9 +34,9 @@ pub fn from_stored(
     let whole = Response { status, fields, body: body.clone().into() };
     let mut response = match rules::validate::evaluate(request.method, request.fields, status, &whole.fields)
     {
-        Verdict::Proceed => ranged(request, whole, body),
-        Verdict::NotModified => not_modified(whole),
-        Verdict::PreconditionFailed => Response::new(StatusCode::PRECONDITION_FAILED),
+        PreconditionOutcome::Proceed => ranged(request, whole, body),
+        PreconditionOutcome::NotModified => not_modified(whole),
+        PreconditionOutcome::PreconditionFailed => Response::new(StatusCode::PRECONDITION_FAILED),
     };
     if request.method == Method::HEAD {
         response.fields.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(body.len()));
@@ -48,8 +48,8 @@ pub fn from_stored(
 /// A response that is still arriving, after the request's conditions: the origin was asked without them.
 pub fn conditional(request: &RequestView<'_>, response: Response) -> Response {
     match rules::validate::evaluate(request.method, request.fields, response.status, &response.fields) {
-        Verdict::NotModified => not_modified(response),
-        Verdict::Proceed | Verdict::PreconditionFailed => response,
+        PreconditionOutcome::NotModified => not_modified(response),
+        PreconditionOutcome::Proceed | PreconditionOutcome::PreconditionFailed => response,
     }
 }
 
@@ -173,6 +173,7 @@ mod tests {
                 authority: "a.example",
                 target: "/",
                 fields: Fields::Map(&asked),
+                client: None,
             };
             from_stored(&request, StatusCode::OK, encoded.clone(), &body, 0)
         };
@@ -195,6 +196,7 @@ mod tests {
             authority: "a.example",
             target: "/",
             fields: Fields::Map(&asked),
+            client: None,
         };
         let mut whole = Response::new(StatusCode::OK);
         for (name, value) in [

@@ -1,4 +1,4 @@
-//! Reading: a path as one kind of server reads it. Called by the router for paths whose shape allows several.
+//! Path reading: a path as one kind of server reads it. Called by the router for paths whose shape allows several.
 //!
 //! Nothing is copied: segments are decoded while they are compared, so a reading costs what the trie looks at of it.
 
@@ -10,7 +10,7 @@ use crate::trie::{self, Path};
 
 /// What is left of a path, and how it is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'p> {
+pub(crate) struct PathReading<'p> {
     rest: &'p [u8],
     folds: Shape,
 }
@@ -22,16 +22,16 @@ pub(crate) struct Segment<'p> {
     folds: Shape,
 }
 
-impl<'p> Reading<'p> {
+impl<'p> PathReading<'p> {
     /// A path, read by whoever folds these. `None`: it has no segments, as `*` of `OPTIONS *`.
     pub(crate) fn of(path: &'p str, folds: Shape) -> Option<Self> {
         let rest = path.as_bytes().strip_prefix(b"/")?;
-        Some(Reading { rest, folds }.without_empty())
+        Some(PathReading { rest, folds }.without_empty())
     }
 
     /// The segment up to the next slash, whatever it holds.
     fn cut(self) -> (Segment<'p>, Option<Self>) {
-        let Reading { rest, folds } = self;
+        let PathReading { rest, folds } = self;
         let mut behind = rest;
         let mut length = 0;
         while let Some((byte, next)) = lenient(behind) {
@@ -42,7 +42,7 @@ impl<'p> Reading<'p> {
             };
             if is_slash {
                 let segment = Segment { bytes: &rest[..length], folds };
-                return (segment, Some(Reading { rest: next, folds }));
+                return (segment, Some(PathReading { rest: next, folds }));
             }
             length = rest.len() - next.len();
             behind = next;
@@ -68,13 +68,13 @@ impl<'p> Reading<'p> {
     }
 }
 
-impl<'p> Path for Reading<'p> {
+impl<'p> Path for PathReading<'p> {
     type Segment = Segment<'p>;
 
     fn split(self) -> (Segment<'p>, Option<Self>) {
         let (segment, rest) = self.cut();
-        let rest = rest.map(Reading::without_empty);
-        let ends = self.folds.has(Shape::SLASH_AT_END) && rest.is_some_and(Reading::is_slash_at_end);
+        let rest = rest.map(PathReading::without_empty);
+        let ends = self.folds.has(Shape::SLASH_AT_END) && rest.is_some_and(PathReading::is_slash_at_end);
         (segment, rest.filter(|_| !ends))
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     fn segments(path: &str, folds: &[Shape]) -> Vec<String> {
         let folds = folds.iter().fold(Shape::default(), |all, one| all.with(*one));
         let mut out = Vec::new();
-        let mut rest = Reading::of(path, folds);
+        let mut rest = PathReading::of(path, folds);
         while let Some(reading) = rest {
             let (segment, behind) = reading.split();
             out.push(String::from_utf8(segment.read().collect()).unwrap());

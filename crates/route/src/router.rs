@@ -17,7 +17,7 @@ use plan::{Pattern, Protection};
 use rules::path::{Shape, Target};
 
 use crate::hosts::Hosts;
-use crate::reading::{Reading, literal};
+use crate::reading::{PathReading, literal};
 
 /// Finds what belongs to the most specific pattern that takes a request.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Readings {
         let writes = !rules::invalidate::is_safe(method);
         folds.parts().any(|folds| {
             let hosts = if folds.has(Shape::CAPITALS) { &self.lowered } else { &self.decoded };
-            let reading = Reading::of(target.path(), folds);
+            let reading = PathReading::of(target.path(), folds);
             let found = hosts.find(host, method, reading, folds.has(Shape::SLASH_AT_END));
             found.is_some_and(|other| protection.lacks(self.protections[other], writes))
         })

@@ -23,6 +23,7 @@ fn ask<'r, T>(router: &'r Router<T>, method: &Method, authority: &str, target: &
         authority,
         target,
         fields: message::Fields::Map(&fields),
+        client: None,
     };
     router.find(method, view.host(), &Target::read(target)?).ok()
 }

@@ -132,6 +132,7 @@ mod tests {
             authority: "a.example",
             target: "/users/7?x=1",
             fields: Fields::Wire(&[]),
+            client: None,
         };
         let status = StatusCode::from_u16(status).unwrap();
         invalidated(&request, status, &response).into_iter().map(String::from).collect()

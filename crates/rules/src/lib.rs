@@ -9,6 +9,7 @@
 //! 9875 (cache groups).
 //! What a policy adds to them is decided here too: modes, lifetimes by status, what of a request counts.
 
+pub mod accept;
 mod age;
 pub mod alike;
 mod cache_control;
@@ -35,6 +36,7 @@ mod quality;
 pub mod query;
 pub mod range;
 pub mod reflection;
+mod retry_after;
 pub mod seconds;
 mod static_type;
 pub mod status;
@@ -56,7 +58,8 @@ pub use not_stored::NotStored;
 pub use policy::{Mode, Policy};
 pub use query::{NamePattern, QueryKey, QueryNames};
 pub use range::{Combined, ContentRange, Ranges};
+pub use retry_after::retry_after;
 pub use storable::storable_fields;
 pub use terms::{Reuse, Terms, Why};
-pub use validate::Verdict;
+pub use validate::PreconditionOutcome;
 pub use vary::Vary;

@@ -1,4 +1,4 @@
-//! Quality: the members of `Accept-Encoding` and `Accept-Language` with their weights (RFC 9110 §12.4.2).
+//! Quality: the members of `Accept`, `Accept-Encoding` and `Accept-Language` with their weights (RFC 9110 §12.4.2).
 
 use crate::list::trim;
 
@@ -32,18 +32,21 @@ impl Quality {
     }
 }
 
-/// What a line names, each with its weight. A member whose weight cannot be read is as if it were not there; other
-/// parameters mean nothing. Neither list knows quotes, so a comma always separates.
+/// What a line names, each with its weight. Neither list knows quotes, so a comma always separates. See [`weighed`].
 pub(crate) fn members(line: &[u8]) -> impl Iterator<Item = (&[u8], Quality)> {
-    line.split(|&byte| byte == b',').filter_map(|member| {
-        let mut parts = member.split(|&byte| byte == b';').map(trim);
-        let name = parts.next().filter(|name| !name.is_empty())?;
-        let weight = parts.find_map(|parameter| match parameter {
-            [b'q' | b'Q', b'=', weight @ ..] => Some(weight),
-            _ => None,
-        });
-        Some((name, weight.map_or(Some(Quality::ONE), Quality::parse)?))
-    })
+    line.split(|&byte| byte == b',').filter_map(weighed)
+}
+
+/// What a member names, with its weight. One whose weight cannot be read is as if it were not there; other parameters
+/// mean nothing.
+pub(crate) fn weighed(member: &[u8]) -> Option<(&[u8], Quality)> {
+    let mut parts = member.split(|&byte| byte == b';').map(trim);
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    let weight = parts.find_map(|parameter| match parameter {
+        [b'q' | b'Q', b'=', weight @ ..] => Some(weight),
+        _ => None,
+    });
+    Some((name, weight.map_or(Some(Quality::ONE), Quality::parse)?))
 }
 
 #[cfg(test)]

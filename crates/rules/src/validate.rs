@@ -13,7 +13,7 @@ use crate::list;
 
 /// What a conditional request comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PreconditionOutcome {
     /// Answer as if it were unconditional.
     Proceed,
     /// 304: the client has it already.
@@ -26,20 +26,29 @@ pub enum Verdict {
 ///
 /// Only for answers of 2xx: conditions on others are void (§13.2.1). `If-Match` and `If-Unmodified-Since` are not
 /// judged, see [`needs_origin`].
-pub fn evaluate(method: &Method, request: Fields<'_>, status: StatusCode, response: &HeaderMap) -> Verdict {
+pub fn evaluate(
+    method: &Method,
+    request: Fields<'_>,
+    status: StatusCode,
+    response: &HeaderMap,
+) -> PreconditionOutcome {
     if !status.is_success() {
-        return Verdict::Proceed;
+        return PreconditionOutcome::Proceed;
     }
     // QUERY only reads as well, and a cache answers it (RFC 10008).
     let reads = matches!(method.as_str(), "GET" | "HEAD" | "QUERY");
     if request.has(&IF_NONE_MATCH) {
         return match none_match(request, response) {
-            true => Verdict::Proceed,
-            false if reads => Verdict::NotModified,
-            false => Verdict::PreconditionFailed,
+            true => PreconditionOutcome::Proceed,
+            false if reads => PreconditionOutcome::NotModified,
+            false => PreconditionOutcome::PreconditionFailed,
         };
     }
-    if reads && unmodified_since(request, response) { Verdict::NotModified } else { Verdict::Proceed }
+    if reads && unmodified_since(request, response) {
+        PreconditionOutcome::NotModified
+    } else {
+        PreconditionOutcome::Proceed
+    }
 }
 
 /// Whether the request carries a condition that only the origin can judge: `If-Match`, `If-Unmodified-Since`
@@ -135,52 +144,60 @@ mod tests {
         map
     }
 
-    fn judge(request: &[(HeaderName, &str)], response: &[(HeaderName, &str)]) -> Verdict {
+    fn judge(request: &[(HeaderName, &str)], response: &[(HeaderName, &str)]) -> PreconditionOutcome {
         evaluate(&Method::GET, Fields::Map(&fields(request)), StatusCode::OK, &fields(response))
     }
 
     #[test]
     fn rfc9110_13_1_2_if_none_match_compares_weakly() {
         for (asked, stored, expected) in [
-            ("\"a\"", "\"a\"", Verdict::NotModified),
-            ("W/\"a\"", "\"a\"", Verdict::NotModified),
-            ("\"a\"", "W/\"a\"", Verdict::NotModified),
-            ("\"b\"", "\"a\"", Verdict::Proceed),
-            ("\"b\", W/\"a\" ,\"c\"", "\"a\"", Verdict::NotModified),
-            ("\"b\",,\t\"a\"", "\"a\"", Verdict::NotModified),
-            ("\"a,b\"", "\"a,b\"", Verdict::NotModified),
-            ("\"a", "\"a\"", Verdict::Proceed),
-            ("a", "\"a\"", Verdict::Proceed),
-            ("a", "a", Verdict::NotModified),
-            ("*", "\"a\"", Verdict::NotModified),
-            (" * ", "\"a\"", Verdict::NotModified),
-            ("\"b\", *", "\"a\"", Verdict::Proceed),
-            ("W/*", "\"a\"", Verdict::Proceed),
-            ("", "\"a\"", Verdict::Proceed),
+            ("\"a\"", "\"a\"", PreconditionOutcome::NotModified),
+            ("W/\"a\"", "\"a\"", PreconditionOutcome::NotModified),
+            ("\"a\"", "W/\"a\"", PreconditionOutcome::NotModified),
+            ("\"b\"", "\"a\"", PreconditionOutcome::Proceed),
+            ("\"b\", W/\"a\" ,\"c\"", "\"a\"", PreconditionOutcome::NotModified),
+            ("\"b\",,\t\"a\"", "\"a\"", PreconditionOutcome::NotModified),
+            ("\"a,b\"", "\"a,b\"", PreconditionOutcome::NotModified),
+            ("\"a", "\"a\"", PreconditionOutcome::Proceed),
+            ("a", "\"a\"", PreconditionOutcome::Proceed),
+            ("a", "a", PreconditionOutcome::NotModified),
+            ("*", "\"a\"", PreconditionOutcome::NotModified),
+            (" * ", "\"a\"", PreconditionOutcome::NotModified),
+            ("\"b\", *", "\"a\"", PreconditionOutcome::Proceed),
+            ("W/*", "\"a\"", PreconditionOutcome::Proceed),
+            ("", "\"a\"", PreconditionOutcome::Proceed),
         ] {
             assert_eq!(judge(&[(IF_NONE_MATCH, asked)], &[(ETAG, stored)]), expected, "{asked} {stored}");
         }
         let two_lines = [(IF_NONE_MATCH, "\"b\""), (IF_NONE_MATCH, "\"a\"")];
-        assert_eq!(judge(&two_lines, &[(ETAG, "\"a\"")]), Verdict::NotModified);
-        assert_eq!(judge(&[(IF_NONE_MATCH, "*")], &[]), Verdict::NotModified);
-        assert_eq!(judge(&[(IF_NONE_MATCH, "\"a\"")], &[]), Verdict::Proceed);
+        assert_eq!(judge(&two_lines, &[(ETAG, "\"a\"")]), PreconditionOutcome::NotModified);
+        assert_eq!(judge(&[(IF_NONE_MATCH, "*")], &[]), PreconditionOutcome::NotModified);
+        assert_eq!(judge(&[(IF_NONE_MATCH, "\"a\"")], &[]), PreconditionOutcome::Proceed);
     }
 
     #[test]
     fn rfc9110_13_1_3_if_modified_since_needs_one_valid_date() {
         for (asked, stored, expected) in [
-            (&[(IF_MODIFIED_SINCE, MODIFIED)][..], &[(LAST_MODIFIED, MODIFIED)][..], Verdict::NotModified),
-            (&[(IF_MODIFIED_SINCE, LATER)], &[(LAST_MODIFIED, MODIFIED)], Verdict::NotModified),
-            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(LAST_MODIFIED, MODIFIED)], Verdict::Proceed),
-            (&[(IF_MODIFIED_SINCE, "0")], &[(LAST_MODIFIED, MODIFIED)], Verdict::Proceed),
-            (&[(IF_MODIFIED_SINCE, LATER)], &[], Verdict::Proceed),
-            (&[(IF_MODIFIED_SINCE, LATER)], &[(DATE, MODIFIED)], Verdict::NotModified),
-            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(DATE, MODIFIED)], Verdict::Proceed),
-            (&[(IF_MODIFIED_SINCE, LATER)], &[(LAST_MODIFIED, "0"), (DATE, MODIFIED)], Verdict::Proceed),
+            (
+                &[(IF_MODIFIED_SINCE, MODIFIED)][..],
+                &[(LAST_MODIFIED, MODIFIED)][..],
+                PreconditionOutcome::NotModified,
+            ),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[(LAST_MODIFIED, MODIFIED)], PreconditionOutcome::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(LAST_MODIFIED, MODIFIED)], PreconditionOutcome::Proceed),
+            (&[(IF_MODIFIED_SINCE, "0")], &[(LAST_MODIFIED, MODIFIED)], PreconditionOutcome::Proceed),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[], PreconditionOutcome::Proceed),
+            (&[(IF_MODIFIED_SINCE, LATER)], &[(DATE, MODIFIED)], PreconditionOutcome::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], &[(DATE, MODIFIED)], PreconditionOutcome::Proceed),
+            (
+                &[(IF_MODIFIED_SINCE, LATER)],
+                &[(LAST_MODIFIED, "0"), (DATE, MODIFIED)],
+                PreconditionOutcome::Proceed,
+            ),
             (
                 &[(IF_MODIFIED_SINCE, LATER), (IF_MODIFIED_SINCE, LATER)],
                 &[(LAST_MODIFIED, MODIFIED)],
-                Verdict::Proceed,
+                PreconditionOutcome::Proceed,
             ),
         ] {
             assert_eq!(judge(asked, stored), expected, "{asked:?} {stored:?}");
@@ -190,8 +207,11 @@ mod tests {
     #[test]
     fn rfc9110_13_1_3_if_modified_since_must_be_ignored_beside_if_none_match() {
         let asked = [(IF_NONE_MATCH, "\"b\""), (IF_MODIFIED_SINCE, LATER)];
-        assert_eq!(judge(&asked, &[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)]), Verdict::Proceed);
-        assert_eq!(judge(&asked, &[(LAST_MODIFIED, MODIFIED)]), Verdict::Proceed);
+        assert_eq!(
+            judge(&asked, &[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)]),
+            PreconditionOutcome::Proceed
+        );
+        assert_eq!(judge(&asked, &[(LAST_MODIFIED, MODIFIED)]), PreconditionOutcome::Proceed);
     }
 
     #[test]
@@ -199,13 +219,13 @@ mod tests {
         let request = fields(&[(IF_NONE_MATCH, "\"a\"")]);
         let response = fields(&[(ETAG, "\"a\""), (LAST_MODIFIED, MODIFIED)]);
         let judge = |method, status, request| evaluate(&method, Fields::Map(request), status, &response);
-        assert_eq!(judge(Method::HEAD, StatusCode::OK, &request), Verdict::NotModified);
-        assert_eq!(judge(Method::GET, StatusCode::NOT_FOUND, &request), Verdict::Proceed);
-        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::PreconditionFailed);
+        assert_eq!(judge(Method::HEAD, StatusCode::OK, &request), PreconditionOutcome::NotModified);
+        assert_eq!(judge(Method::GET, StatusCode::NOT_FOUND, &request), PreconditionOutcome::Proceed);
+        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), PreconditionOutcome::PreconditionFailed);
         let query = Method::from_bytes(b"QUERY").unwrap();
-        assert_eq!(judge(query, StatusCode::OK, &request), Verdict::NotModified);
+        assert_eq!(judge(query, StatusCode::OK, &request), PreconditionOutcome::NotModified);
         let request = fields(&[(IF_MODIFIED_SINCE, LATER)]);
-        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), Verdict::Proceed);
+        assert_eq!(judge(Method::PUT, StatusCode::OK, &request), PreconditionOutcome::Proceed);
     }
 
     #[test]

@@ -13,8 +13,9 @@ mod stored;
 
 use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
-use message::{Clock, Request, Scheme};
-use plan::{CachePolicy, Plan};
+use message::{Clock, Request, RequestView, Scheme};
+use plan::{CachePolicy, Layers, Plan};
+use policy::Stack;
 use route::NoRoute;
 use rules::path::Target;
 use serde::Serialize;
@@ -35,7 +36,7 @@ use crate::walk::running::{Destination, Running};
 
 /// What is asked about.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ExplainRequest {
     /// The method.
     pub method: Method,
     /// Scheme, authority and target as a client would ask for them.
@@ -73,6 +74,8 @@ pub struct Explanation {
     pub key: Option<String>,
     /// What else is in the key, a name and a value each.
     pub key_parts: Vec<String>,
+    /// What wraps the call, outermost first, and what each layer would do.
+    pub stack: Vec<Control>,
     /// The policy's other controls, and what they make of this request.
     pub controls: Vec<Control>,
     /// What is stored under the key for this request.
@@ -93,7 +96,7 @@ pub struct Explanation {
 ///
 /// # Errors
 /// When the plan's sources cannot be made ready.
-pub fn explain(plan: Plan, question: Question) -> Result<Explanation, StartError> {
+pub fn explain(plan: Plan, question: ExplainRequest) -> Result<Explanation, StartError> {
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
     let runtime = runtime.map_err(|error| StartError::System("no runtime", error))?;
     runtime.block_on(async {
@@ -105,7 +108,7 @@ pub fn explain(plan: Plan, question: Question) -> Result<Explanation, StartError
 }
 
 /// Explains a request on a core.
-pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question) -> Explanation {
+pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRequest) -> Explanation {
     let (ask, live) = (question.ask, question.live);
     let mut request = request_of(question);
     let mut explanation = Explanation::of(&request);
@@ -145,6 +148,11 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
             }
         }
     }
+    let layers = &local.running.plan.routes[destination.number].layers;
+    if let Some(refused) = explanation.stack(layers, stack, &request.view()) {
+        explanation.stored = Some(false);
+        return explanation.concluding(&format!("refused with 429: {refused}"));
+    }
     if let End::Read(source) = end {
         let read = ReadAnswer::of(source, &request.view());
         let verdict = read.verdict(&request.method);
@@ -155,7 +163,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: Question)
         }
     }
     if let End::Compose(composed) = end {
-        let mut answer = ComposedAnswer::of(composed);
+        let mut answer = ComposedAnswer::of(composed, &local.running.plan.wrappings);
         let verdict = if !live {
             "not known: the steps were not run; `--live` runs them once".to_owned()
         } else if request.method.is_safe() {
@@ -236,6 +244,7 @@ impl Explanation {
             mode: None,
             key: None,
             key_parts: Vec::new(),
+            stack: Vec::new(),
             controls: Vec::new(),
             stored_answer: None,
             other_variants: 0,
@@ -265,6 +274,21 @@ impl Explanation {
         });
     }
 
+    /// The layers in their order. Given back: why one of them refuses before anything could be at hand.
+    fn stack(&mut self, layers: &Layers, stack: &Stack<End>, request: &RequestView<'_>) -> Option<String> {
+        let (mut refused, mut is_behind_cache) = (None, false);
+        for (meant, layer) in layers.iter().zip(stack.layers()) {
+            let (effect, refuses) = layer.explain(request);
+            // What stands behind a cache is asked only where that has nothing.
+            if refuses && !is_behind_cache && refused.is_none() {
+                refused = Some(effect.clone());
+            }
+            is_behind_cache |= matches!(meant, plan::Layer::Cache(_));
+            self.stack.push(Control::new(meant.word(), effect));
+        }
+        refused
+    }
+
     fn policy(&mut self, policy: &CachePolicy) {
         self.policy = Some(policy.name.clone());
         self.mode = Some(match policy.rules.mode {
@@ -280,9 +304,9 @@ impl Explanation {
     }
 }
 
-fn request_of(question: Question) -> Request {
+fn request_of(question: ExplainRequest) -> Request {
     let mut fields = question.fields;
     fields.entry(http::header::USER_AGENT).or_insert(HeaderValue::from_static("fleetfoot-explain"));
-    let Question { method, scheme, authority, target, .. } = question;
+    let ExplainRequest { method, scheme, authority, target, .. } = question;
     crate::walk::errand::request(method, scheme, &authority, &target, fields)
 }

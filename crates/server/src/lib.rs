@@ -16,6 +16,6 @@ mod walk;
 
 pub use configuration::{Configuration, Listening, StartError};
 pub use explain::{
-    ComposedAnswer, Control, Explanation, OriginAnswer, Question, ReadAnswer, Stored, explain,
+    ComposedAnswer, Control, ExplainRequest, Explanation, OriginAnswer, ReadAnswer, Stored, explain,
 };
 pub use life::control::{Announce, check, serve};

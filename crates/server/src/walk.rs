@@ -1,7 +1,7 @@
 //! A request's walk on one core. `running` is a plan made ready for all cores, `local` what one core has of it.
 //!
 //! ```text
-//! handler ─► find ─► signature ─► cache ─► end: an origin, a read, or `composed` ─► steps (pipeline)
+//! handler ─► find ─► signature ─► cache ─► end: an origin, a read, or `composed` ─► steps
 //!   └─ observed: recorded when its last byte is gone, remembered in `recent`;  `invalidating`: what a write makes forgotten
 //! errand ─► the same for requests of our own
 //! ```
@@ -14,9 +14,10 @@ pub(crate) mod find;
 pub(crate) mod handler;
 pub(crate) mod identity;
 pub(crate) mod invalidating;
+mod layers;
+mod lines;
 pub(crate) mod local;
 mod observed;
-mod pipeline;
 pub(crate) mod recent;
 pub(crate) mod running;
 mod sentence;

@@ -24,7 +24,7 @@ mod origin;
 mod outgoing;
 mod pool;
 mod send;
-mod shared;
+mod shared_origin;
 mod tether;
 mod timer;
 mod tls;
@@ -34,4 +34,4 @@ mod upload;
 
 pub use check::check_health;
 pub use send::HttpSource;
-pub use shared::Shared;
+pub use shared_origin::SharedOrigin;

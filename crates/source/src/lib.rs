@@ -2,15 +2,21 @@
 //! a call: a request, or what a step asks, its arguments bound.
 
 mod call;
+mod content;
 mod http;
 mod read;
 mod redis;
 mod source;
 mod store;
+mod value;
 
 pub use call::{BoundCall, Question};
-pub use http::{HttpSource, Shared, check_health};
-pub use read::{Answered, Explained, Fresh, ReadAsked, ReadLine, ReadScratch, ReadSource, ReadValue};
-pub use redis::{Redis, RedisFigures, RedisLine};
+pub use content::{ContentSource, LARGEST, content, refused};
+pub use http::{HttpSource, SharedOrigin, check_health};
+pub use read::{
+    AnsweredRead, Explained, FreshRead, Pipelines, ReadAsked, ReadLine, ReadScratch, ReadSource, ReadValue,
+};
+pub use redis::{RedisFigures, RedisLine, SharedRedis};
 pub use source::{LocalSource, Source, Unready};
-pub use store::{Store, StoreError};
+pub use store::{SharedStore, StoreError};
+pub use value::{Value, ValueCall, ValueSource};

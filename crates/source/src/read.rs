@@ -2,7 +2,7 @@
 //! where the value is at hand.
 //!
 //! `asked` (method, arguments, `range`) → a Redis (`redis`) or a file (`store`), which give a `Found` → `form` (`json`)
-//! → `Rendered` → bytes or a response.
+//! → `Rendered`, or `Nothing` where there is nothing → bytes or a response.
 
 mod answered;
 mod asked;
@@ -11,13 +11,16 @@ mod form;
 mod found;
 mod json;
 mod line;
+mod nothing;
+mod pipeline;
 mod range;
 mod rendered;
 
-pub use answered::{Answered, Fresh};
+pub use answered::{AnsweredRead, FreshRead};
 pub use asked::Scratch as ReadScratch;
 pub use call::{Explained, ReadSource};
 pub use line::{ReadAsked, ReadLine, ReadValue};
+pub use pipeline::Pipelines;
 
 pub(crate) use asked::{Scratch, whole};
 pub(crate) use found::{Found, number};

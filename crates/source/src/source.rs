@@ -7,20 +7,20 @@ use message::Error;
 
 use crate::http::{self, HttpSource};
 use crate::read::ReadLine;
-use crate::redis::{Redis, RedisLine};
-use crate::store::{Store, StoreError};
+use crate::redis::{RedisLine, SharedRedis};
+use crate::store::{SharedStore, StoreError};
 
 /// What all cores share of a source. Clones are the same one.
 #[derive(Clone)]
 pub enum Source {
     /// An origin: its names resolved, the health of its targets, TLS settings.
-    Http(Arc<http::Shared>),
+    Http(Arc<http::SharedOrigin>),
     /// A Redis: what is held of it.
-    Redis(Arc<Redis>),
+    Redis(Arc<SharedRedis>),
     /// A store: its values.
-    Store(Arc<Store>),
+    Store(Arc<SharedStore>),
     /// A database.
-    Sql(Arc<sql::Shared>),
+    Sql(Arc<sql::SharedDatabase>),
     /// A module and its threads.
     Wasm(Arc<wasm::Module>),
 }
@@ -33,7 +33,7 @@ pub enum LocalSource {
     /// To a Redis or a store.
     Read(ReadLine),
     /// To a database.
-    Sql(sql::Line),
+    Sql(sql::DatabaseLine),
     /// To a module.
     Wasm(Arc<wasm::Module>),
 }
@@ -59,16 +59,16 @@ impl Source {
     pub fn new(plan: &plan::Source, cores: usize) -> Result<Self, Unready> {
         Ok(match plan {
             plan::Source::Http(plan) => {
-                Source::Http(http::Shared::new(Arc::clone(plan)).map_err(Unready::Authorities)?)
+                Source::Http(http::SharedOrigin::new(Arc::clone(plan)).map_err(Unready::Authorities)?)
             }
             plan::Source::Redis(plan) => {
-                Source::Redis(Redis::new(Arc::clone(plan)).map_err(Unready::Authorities)?)
+                Source::Redis(SharedRedis::new(Arc::clone(plan)).map_err(Unready::Authorities)?)
             }
             plan::Source::Store(plan) => {
-                Source::Store(Store::open(Arc::clone(plan)).map_err(Unready::Store)?)
+                Source::Store(SharedStore::open(Arc::clone(plan)).map_err(Unready::Store)?)
             }
             plan::Source::Sql(plan) => {
-                Source::Sql(sql::Shared::new(Arc::clone(plan), cores).map_err(Unready::Sql)?)
+                Source::Sql(sql::SharedDatabase::new(Arc::clone(plan), cores).map_err(Unready::Sql)?)
             }
             plan::Source::Wasm(plan) => {
                 Source::Wasm(wasm::Module::new(Arc::clone(plan)).map_err(Unready::Wasm)?)
@@ -89,7 +89,7 @@ impl Source {
     }
 
     /// The origin that it is.
-    pub fn http(&self) -> Option<&Arc<http::Shared>> {
+    pub fn http(&self) -> Option<&Arc<http::SharedOrigin>> {
         match self {
             Source::Http(source) => Some(source),
             _ => None,
@@ -97,7 +97,7 @@ impl Source {
     }
 
     /// The Redis that it is.
-    pub fn redis(&self) -> Option<&Arc<Redis>> {
+    pub fn redis(&self) -> Option<&Arc<SharedRedis>> {
         match self {
             Source::Redis(source) => Some(source),
             _ => None,
@@ -105,7 +105,7 @@ impl Source {
     }
 
     /// The store that it is.
-    pub fn store(&self) -> Option<&Arc<Store>> {
+    pub fn store(&self) -> Option<&Arc<SharedStore>> {
         match self {
             Source::Store(source) => Some(source),
             _ => None,
@@ -113,7 +113,7 @@ impl Source {
     }
 
     /// The database that it is.
-    pub fn sql(&self) -> Option<&Arc<sql::Shared>> {
+    pub fn sql(&self) -> Option<&Arc<sql::SharedDatabase>> {
         match self {
             Source::Sql(source) => Some(source),
             _ => None,
@@ -136,7 +136,7 @@ impl LocalSource {
             Source::Http(source) => LocalSource::Http(HttpSource::new(Arc::clone(source))),
             Source::Redis(source) => LocalSource::Read(ReadLine::Redis(RedisLine::new(Arc::clone(source)))),
             Source::Store(source) => LocalSource::Read(ReadLine::Store(Arc::clone(source))),
-            Source::Sql(source) => LocalSource::Sql(sql::Line::new(Arc::clone(source))),
+            Source::Sql(source) => LocalSource::Sql(sql::DatabaseLine::new(Arc::clone(source))),
             Source::Wasm(source) => LocalSource::Wasm(Arc::clone(source)),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use expression::{Parameter, Scalar};
 use plan::{Database, DatabaseAddress, DatabaseServer, Rows, SqlSource, Statement, Token};
-use sql::{Line, Shared};
+use sql::{DatabaseLine, SharedDatabase};
 use testkit::{MariaDb, Postgres};
 
 const CONNECTIONS: usize = 8;
@@ -38,7 +38,7 @@ fn main() {
         .build_local(tokio::runtime::LocalOptions::default())
         .unwrap();
     runtime.block_on(async {
-        let line = Line::new(Shared::new(Arc::new(plan(database)), 1).unwrap());
+        let line = DatabaseLine::new(SharedDatabase::new(Arc::new(plan(database)), 1).unwrap());
         ask(&line, 100).await;
         let (cpu, start) = (cpu_time(), Instant::now());
         ask(&line, count).await;
@@ -48,7 +48,7 @@ fn main() {
     });
 }
 
-async fn ask(line: &Line, count: usize) {
+async fn ask(line: &DatabaseLine, count: usize) {
     let statement = Statement {
         pieces: ["SELECT id, title, description FROM t WHERE id IN (", ")"].map(str::to_owned).into(),
         reads: true,

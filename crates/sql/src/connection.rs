@@ -7,7 +7,7 @@ use message::Error;
 use tokio::time::{Instant, timeout};
 
 use crate::figures::Present;
-use crate::shared::{Reach, Shared};
+use crate::shared_database::{Reach, SharedDatabase};
 use crate::sheet::Sheet;
 use crate::text::Text;
 use crate::trouble::{self, Trouble};
@@ -27,7 +27,7 @@ pub(crate) struct Connection {
     /// None once it has ended.
     kind: Option<Kind>,
     used: Instant,
-    shared: Arc<Shared>,
+    shared: Arc<SharedDatabase>,
     _open: Present,
 }
 
@@ -38,7 +38,7 @@ enum Kind {
 
 impl Connection {
     /// Connected and logged in, within the plan's time.
-    pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Self, Error> {
+    pub(crate) async fn open(shared: &Arc<SharedDatabase>) -> Result<Self, Error> {
         let (plan, name) = (shared.plan(), shared.name());
         let unconnected = |error: &(dyn std::error::Error + 'static)| {
             trouble::unconnected(name, &plan.database.address(), error)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts since the start, but for `open`, `in_use` and `waiting`, which are as of now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct DatabaseFigures {
     /// Connections that there are; of SQLite: threads.
     pub open: u64,
     /// Of these, those that carry out a statement or clean up after one.
@@ -62,7 +62,7 @@ impl Count {
 }
 
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct DatabaseCounters {
     pub(crate) open: Count,
     pub(crate) in_use: Count,
     pub(crate) waiting: Count,
@@ -79,10 +79,10 @@ pub(crate) struct Counters {
     pub(crate) keys: Count,
 }
 
-impl Counters {
-    pub(crate) fn figures(&self) -> Figures {
+impl DatabaseCounters {
+    pub(crate) fn figures(&self) -> DatabaseFigures {
         let (open, in_use) = (self.open.now(), self.in_use.now());
-        Figures {
+        DatabaseFigures {
             open,
             in_use,
             idle: open.saturating_sub(in_use),
@@ -104,12 +104,12 @@ impl Counters {
 
 /// Counts one as long as it lives.
 pub(crate) struct Present {
-    counters: Arc<Counters>,
-    which: fn(&Counters) -> &Count,
+    counters: Arc<DatabaseCounters>,
+    which: fn(&DatabaseCounters) -> &Count,
 }
 
 impl Present {
-    pub(crate) fn new(counters: &Arc<Counters>, which: fn(&Counters) -> &Count) -> Self {
+    pub(crate) fn new(counters: &Arc<DatabaseCounters>, which: fn(&DatabaseCounters) -> &Count) -> Self {
         which(counters).one();
         Present { counters: Arc::clone(counters), which }
     }

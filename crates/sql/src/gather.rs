@@ -17,7 +17,7 @@ use plan::{Batch, Statement};
 use tokio::sync::oneshot;
 
 use crate::keys;
-use crate::line::Line;
+use crate::line::DatabaseLine;
 use crate::sheet::Sheet;
 
 /// So many keys are asked for at once.
@@ -64,7 +64,7 @@ enum Told {
     AskAlone,
 }
 
-impl Line {
+impl DatabaseLine {
     /// A look-up of these keys, together with those of others where there are some.
     pub(crate) async fn look_up(
         &self,
@@ -248,7 +248,7 @@ impl Gather {
 
 /// A batch that is under way. When it is over, however it ends, those who gathered meanwhile go out.
 struct UnderWay<'a> {
-    line: &'a Line,
+    line: &'a DatabaseLine,
     common: Vec<u8>,
     statement: &'a Statement,
     parameters: &'a [Parameter],

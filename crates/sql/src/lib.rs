@@ -1,7 +1,7 @@
 //! Databases: pools, statements, rows as JSON. Bound to `mysql_async`, `tokio-postgres` and `rusqlite`.
 //!
 //! In: what the plan says of a database, statements and parameters. Out: JSON, or a `message::Error` within a bounded
-//! time. Called by the steps of a composition, with one [`Line`] for each core.
+//! time. Called by the steps of a composition, with one [`DatabaseLine`] for each core.
 //!
 //! Numbers become JSON numbers, digit for digit, texts strings, dates and times strings of ISO 8601, JSON what it is,
 //! bytes a string if they are UTF-8 or else one of their base64. Parameters are bound, never spliced, and never shown.
@@ -16,12 +16,12 @@ mod line;
 mod mysql;
 mod pool;
 mod postgres;
-mod shared;
+mod shared_database;
 mod sheet;
 mod sqlite;
 mod text;
 mod trouble;
 
-pub use figures::Figures;
-pub use line::Line;
-pub use shared::Shared;
+pub use figures::DatabaseFigures;
+pub use line::DatabaseLine;
+pub use shared_database::SharedDatabase;

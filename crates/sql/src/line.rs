@@ -1,4 +1,4 @@
-//! Line: one core's way to a database. In: statements with their parameters. Out: JSON.
+//! Database line: one core's way to a database. In: statements with their parameters. Out: JSON.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -12,34 +12,34 @@ use plan::Statement;
 use crate::gather::Gather;
 use crate::keys;
 use crate::pool::Pool;
-use crate::shared::{Reach, Shared};
+use crate::shared_database::{Reach, SharedDatabase};
 use crate::sheet::Sheet;
 use crate::text::{Placeholders, Text};
 use crate::trouble::{self, Trouble};
 
 /// See the module. Clones are the same way.
 #[derive(Clone)]
-pub struct Line(Rc<Inner>);
+pub struct DatabaseLine(Rc<Inner>);
 
 struct Inner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDatabase>,
     /// Of SQLite there is none: its threads serve all cores.
     pool: Option<Pool>,
     gather: Gather,
 }
 
-impl Line {
+impl DatabaseLine {
     /// Connects nothing yet.
-    pub fn new(shared: Arc<Shared>) -> Line {
+    pub fn new(shared: Arc<SharedDatabase>) -> DatabaseLine {
         let pool = match shared.reach() {
             Reach::MySql(_) | Reach::Postgres(_) => Some(Pool::new(Arc::clone(&shared))),
             Reach::Sqlite(_) => None,
         };
-        Line(Rc::new(Inner { shared, pool, gather: Gather::default() }))
+        DatabaseLine(Rc::new(Inner { shared, pool, gather: Gather::default() }))
     }
 
     /// What it shares with those of the other cores.
-    pub fn shared(&self) -> &Arc<Shared> {
+    pub fn shared(&self) -> &Arc<SharedDatabase> {
         &self.0.shared
     }
 

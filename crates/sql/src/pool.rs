@@ -12,18 +12,18 @@ use tokio::runtime::Handle;
 
 use crate::connection::Connection;
 use crate::figures::Present;
-use crate::shared::Shared;
+use crate::shared_database::SharedDatabase;
 use crate::trouble;
 
 /// See the module.
 pub(crate) struct Pool {
     connections: managed::Pool<Connector>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedDatabase>,
     queue: Queue,
 }
 
 /// How the pool makes connections.
-struct Connector(Arc<Shared>);
+struct Connector(Arc<SharedDatabase>);
 
 impl managed::Manager for Connector {
     type Type = Connection;
@@ -40,7 +40,7 @@ impl managed::Manager for Connector {
 }
 
 impl Pool {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedDatabase>) -> Self {
         let connections = managed::Pool::builder(Connector(Arc::clone(&shared)))
             .max_size(shared.share())
             // The one used last is the least likely to have been given up by the server.
@@ -113,7 +113,7 @@ impl Pool {
 pub(crate) struct Lease {
     object: Option<Object<Connector>>,
     in_use: Option<Present>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedDatabase>,
 }
 
 impl Lease {

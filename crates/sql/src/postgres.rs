@@ -3,9 +3,9 @@
 mod bind;
 mod cell;
 mod connection;
-mod kept;
 mod numeric;
 mod options;
+mod prepared;
 mod tls;
 
 pub(crate) use connection::Connection;

@@ -13,7 +13,7 @@ pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 /// Counters of one core. Aligned to two cache lines (they are fetched in pairs), so that cores never share one.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Core {
+pub struct CoreCounts {
     pub(crate) results: [Counter; CacheResult::ALL.len()],
     pub(crate) classes: [Counter; CLASSES.len()],
     pub(crate) sent_bytes: Counter,
@@ -25,7 +25,7 @@ pub struct Core {
     pub(crate) log_lines_dropped: Counter,
 }
 
-impl Core {
+impl CoreCounts {
     pub(crate) fn count_result(&self, result: CacheResult) {
         self.results[result as usize].add(1);
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_status_counts_in_its_class() {
-        let core = Core::default();
+        let core = CoreCounts::default();
         for status in [101, 200, 204, 304, 404, 500, 599, 600, 999] {
             core.count_status(http::StatusCode::from_u16(status).unwrap());
         }

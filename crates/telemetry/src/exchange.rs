@@ -30,6 +30,8 @@ pub struct Exchange<'a> {
     pub head_time: Duration,
     /// The part of that spent waiting for the source; `None` when none was asked.
     pub source_time: Option<Duration>,
+    /// How often the source was asked; 0: nobody counted.
+    pub attempts: u32,
     /// What the cache did; `None` when it had no part in it.
     pub cache: Option<CacheStatus>,
     /// Why there was no proper answer.

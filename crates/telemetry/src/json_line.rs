@@ -8,6 +8,7 @@
 //! | `method`, `scheme`, `authority`, `target`, `version` | what it asked; secrets in the query replaced by `…` |
 //! | `status`, `bytes` | what it got: the status and bytes of content |
 //! | `duration_ms`, `source_ms` | how long it took, and how much of it was waiting for the source |
+//! | `attempts` | how often the source was asked, where a policy asked again |
 //! | `cache` | `hit`, `stale`, `revalidated`, `miss`, `pass` or `none` |
 //! | `cache_fwd`, `cache_fwd_status`, `cache_detail` | why it was forwarded (RFC 9211), what came back, and more |
 //! | `cache_ttl`, `cache_stored`, `cache_collapsed` | lifetime left in seconds; stored now; fetched together |
@@ -28,11 +29,11 @@ use serde_json::ser::Formatter;
 
 use crate::counts::side_word;
 use crate::date::Date;
-use crate::line::{Line, version_word};
+use crate::line::{LogLine, version_word};
 use crate::redacted::Redacted;
 
 /// Appends the line with its end.
-pub(crate) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write(line: &LogLine<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     let mut serializer = serde_json::Serializer::with_formatter(&mut *out, EscapeControls);
     if Object::of(line).serialize(&mut serializer).is_err() {
@@ -55,6 +56,8 @@ struct Object<'a> {
     bytes: u64,
     duration_ms: Option<f64>,
     source_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
     cache: &'static str,
     cache_fwd: Option<&'static str>,
     cache_fwd_status: Option<u16>,
@@ -72,7 +75,7 @@ struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    fn of(line: &Line<'a>) -> Self {
+    fn of(line: &LogLine<'a>) -> Self {
         let exchange = line.exchange;
         let cache = exchange.and_then(|exchange| exchange.cache);
         Object {
@@ -87,6 +90,7 @@ impl<'a> Object<'a> {
             bytes: exchange.map_or(0, |exchange| exchange.bytes),
             duration_ms: exchange.map(|exchange| millis(exchange.duration)),
             source_ms: exchange.and_then(|exchange| exchange.source_time).map(millis),
+            attempts: exchange.map(|exchange| exchange.attempts).filter(|attempts| *attempts > 1),
             cache: line.result().word(),
             cache_fwd: cache.and_then(|status| status.fwd).map(|fwd| fwd.word()),
             cache_fwd_status: cache.and_then(|status| status.fwd_status),
@@ -208,7 +212,7 @@ mod tests {
         "referer",
     ];
 
-    fn written(line: &Line<'_>) -> (String, Value) {
+    fn written(line: &LogLine<'_>) -> (String, Value) {
         let mut out = Vec::new();
         write(line, &mut out);
         let text = String::from_utf8(out).unwrap();
@@ -219,7 +223,7 @@ mod tests {
     #[test]
     fn a_miss_word_for_word() {
         let sample = Sample::miss();
-        let (text, _) = written(&Line::of(samples::NOW, &sample.exchange()));
+        let (text, _) = written(&LogLine::of(samples::NOW, &sample.exchange()));
         assert_eq!(
             text,
             concat!(
@@ -238,7 +242,8 @@ mod tests {
     fn a_refused_request_has_the_same_keys() {
         let (client, error) = (samples::client(), Error::new(Kind::HeadTooLarge, "65 fields"));
         let status = http::StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        let line = Line { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
+        let line =
+            LogLine { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
         let (text, value) = written(&line);
         assert!(KEYS.iter().all(|key| value.get(key).is_some()));
         assert_eq!(value.as_object().unwrap().len(), KEYS.len());
@@ -261,7 +266,7 @@ mod tests {
             sample.target = target.replace(['?', '='], "_");
             sample.error = Some(Error::new(Kind::BrokeOff, detail.clone()));
             sample.user_agent.clone_from(&user_agent);
-            let (text, value) = written(&Line::of(samples::NOW, &sample.exchange()));
+            let (text, value) = written(&LogLine::of(samples::NOW, &sample.exchange()));
             prop_assert!(!text.trim_end_matches('\n').contains(is_awkward), "{text:?}");
             prop_assert_eq!(text.matches('\n').count(), 1);
             prop_assert_eq!(value["authority"].as_str(), Some(authority.as_str()));
@@ -277,7 +282,7 @@ mod tests {
         fn a_referer_of_any_bytes_parses_back(referer in prop::collection::vec(any::<u8>(), 0..60)) {
             let mut sample = Sample::hit();
             sample.referer = referer;
-            let (_, value) = written(&Line::of(samples::NOW, &sample.exchange()));
+            let (_, value) = written(&LogLine::of(samples::NOW, &sample.exchange()));
             prop_assert!(value["referer"].is_string());
         }
     }

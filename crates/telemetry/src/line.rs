@@ -1,4 +1,4 @@
-//! Line: what one line of the access log tells, before it is text or JSON.
+//! Log line: what one line of the access log tells, before it is text or JSON.
 
 use http::{StatusCode, Version};
 use message::{Client, Error, Timestamp};
@@ -7,7 +7,7 @@ use crate::{CacheResult, Exchange};
 
 /// One line; `exchange` is `None` for what was refused before it became a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct LogLine<'a> {
     pub(crate) now: Timestamp,
     pub(crate) client: &'a Client,
     pub(crate) status: StatusCode,
@@ -15,10 +15,10 @@ pub(crate) struct Line<'a> {
     pub(crate) exchange: Option<&'a Exchange<'a>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogLine<'a> {
     /// The line of a finished exchange.
     pub(crate) fn of(now: Timestamp, exchange: &'a Exchange<'a>) -> Self {
-        Line {
+        LogLine {
             now,
             client: exchange.client,
             status: exchange.status,

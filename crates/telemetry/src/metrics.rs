@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use message::{Clock, Timestamp};
 
 use crate::access_log::{AccessLog, Output};
-use crate::counts::Core;
-use crate::gauges::{Family, Gauges, Reading, RedisFigures, TargetHealth};
+use crate::config_loads::ConfigLoads;
+use crate::counts::CoreCounts;
+use crate::owners::Owners;
 use crate::purges::{PurgeKind, Purges};
-use crate::render;
+use crate::{Family, render};
 
 /// Why something was fetched without a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,14 +37,15 @@ impl Errand {
     }
 }
 
-/// Counters of all cores, the gauges, and the access log they write to.
+/// Counters of all cores, where to ask for those of others, and the access log they write to.
 #[derive(Debug)]
 pub struct Metrics {
-    pub(crate) cores: Box<[Core]>,
-    pub(crate) gauges: Gauges,
-    pub(crate) purges: Purges,
+    pub(crate) cores: Box<[CoreCounts]>,
+    owners: Owners,
+    pub(crate) config: ConfigLoads,
+    purges: Purges,
     /// Fetches of our own: warm, refresh, explain.
-    pub(crate) errands: [AtomicU64; Errand::ALL.len()],
+    errands: [AtomicU64; Errand::ALL.len()],
     pub(crate) started: Timestamp,
     access_log: AccessLog,
 }
@@ -60,8 +62,9 @@ impl Metrics {
     /// The same, with the access log going elsewhere: to a file, or to a test.
     pub fn with_output(cores: usize, output: Output) -> Arc<Self> {
         Arc::new(Metrics {
-            cores: std::iter::repeat_with(Core::default).take(cores).collect(),
-            gauges: Gauges::default(),
+            cores: std::iter::repeat_with(CoreCounts::default).take(cores).collect(),
+            owners: Owners::default(),
+            config: ConfigLoads::default(),
             purges: Purges::default(),
             errands: Default::default(),
             started: Clock::date(),
@@ -70,7 +73,7 @@ impl Metrics {
     }
 
     /// The counters of one core, below the number given to [`new`](Self::new).
-    pub fn core(&self, core: usize) -> &Core {
+    pub fn core(&self, core: usize) -> &CoreCounts {
         &self.cores[core]
     }
 
@@ -79,43 +82,16 @@ impl Metrics {
         &self.access_log
     }
 
-    /// Says where a gauge gets its figure from, in place of what was said before. A `read` that holds the `Metrics`
-    /// itself would keep it alive for ever; let it hold the cache, the pool or a counter.
-    pub fn read_from(&self, reading: Reading, read: impl Fn() -> u64 + Send + Sync + 'static) {
-        self.gauges.lock().readings[reading as usize] = Some(Box::new(read));
-    }
-
-    /// Says where to learn how often what happened to connections, as words and counts since the start, in place of
-    /// what was said before. The words become the label `event`; each stands once.
-    pub fn connections_from(&self, read: impl Fn() -> Vec<(&'static str, u64)> + Send + Sync + 'static) {
-        self.gauges.lock().connections = Some(Box::new(read));
-    }
-
-    /// Says where to learn which targets are healthy, in place of what was said before.
-    pub fn targets_from(&self, read: impl Fn() -> Vec<TargetHealth> + Send + Sync + 'static) {
-        self.gauges.lock().targets = Some(Box::new(read));
-    }
-
-    /// Where the figures of each Redis that is read from come from.
-    pub fn redis_from(&self, read: impl Fn() -> Vec<RedisFigures> + Send + Sync + 'static) {
-        self.gauges.lock().redis = Some(Box::new(read));
-    }
-
-    /// Where the figures of databases, modules and routes with many calls come from.
-    pub fn families_from(&self, read: impl Fn() -> Vec<Family> + Send + Sync + 'static) {
-        self.gauges.lock().families = Some(Box::new(read));
+    /// Says how to ask owners for their figures, in place of what was said before. `read` is given what is counted here
+    /// of purges and errands, and puts it where it is to stand; every name with its unit stands once. A `read` that holds
+    /// the `Metrics` itself would keep it alive for ever; let it hold the cache, the pool or a counter.
+    pub fn families_from(&self, read: impl Fn(Vec<Family>) -> Vec<Family> + Send + Sync + 'static) {
+        self.owners.set(Box::new(read));
     }
 
     /// Counts a reading of the config, at the start or later, and whether it took effect.
     pub fn config_loaded(&self, now: Timestamp, success: bool) {
-        let config = &mut self.gauges.lock().config;
-        config.last_failed = !success;
-        if success {
-            config.succeeded += 1;
-            config.last_success = Some(now);
-        } else {
-            config.failed += 1;
-        }
+        self.config.add(now, success);
     }
 
     /// Counts a purge.
@@ -126,6 +102,17 @@ impl Metrics {
     /// Counts a request that is none of a client's: it is among no other figure of requests.
     pub fn errand(&self, errand: Errand) {
         self.errands[errand as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What owners keep, and in between what is counted here of purges and errands.
+    pub(crate) fn kept(&self) -> Vec<Family> {
+        let errands = Family::counter("errands", "Requests of our own, by why; they count as no client's")
+            .by(
+                ["purpose"],
+                Errand::ALL
+                    .map(|errand| ([errand.word()], self.errands[errand as usize].load(Ordering::Relaxed))),
+            );
+        self.owners.families(vec![self.purges.family(), errands])
     }
 
     /// All figures as OpenMetrics text; see [`CONTENT_TYPE`](Self::CONTENT_TYPE).

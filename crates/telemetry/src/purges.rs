@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::Family;
+
 /// What a purge was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurgeKind {
@@ -44,11 +46,19 @@ impl Purges {
         self.0[kind as usize][usize::from(soft)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Each kind, whether soft, and how often.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (PurgeKind, bool, u64)> {
-        let both = |kind| [false, true].map(|soft| (kind, soft));
-        PurgeKind::ALL.into_iter().flat_map(both).map(|(kind, soft)| {
-            (kind, soft, self.0[kind as usize][usize::from(soft)].load(Ordering::Relaxed))
-        })
+    pub(crate) fn family(&self) -> Family {
+        let modes = ["hard", "soft"];
+        let both = |kind| [0, 1].map(|soft| (kind, soft));
+        Family::counter(
+            "purges",
+            "Purges by what they were about, and whether things were forgotten or made stale",
+        )
+        .by(
+            ["scope", "mode"],
+            PurgeKind::ALL.into_iter().flat_map(both).map(|(kind, soft)| {
+                let count = self.0[kind as usize][soft].load(Ordering::Relaxed);
+                ([kind.word(), modes[soft]], count)
+            }),
+        )
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use http::StatusCode;
 use message::{Client, Clock, Error};
 
-use crate::counts::Core;
-use crate::line::Line;
+use crate::counts::CoreCounts;
+use crate::line::LogLine;
 use crate::{CacheResult, Errand, Exchange, Metrics, PurgeKind, json_line, text_line};
 
 /// See the module. One per core: a second one for the same core would lose counts.
@@ -60,7 +60,7 @@ impl Recorder {
             core.count_error(error);
         }
         if self.is_logging() {
-            self.log(&Line::of(Clock::date(), exchange));
+            self.log(&LogLine::of(Clock::date(), exchange));
         }
     }
 
@@ -71,7 +71,7 @@ impl Recorder {
         core.count_status(status);
         core.count_error(error);
         if self.log.get() != plan::AccessLog::Off {
-            self.log(&Line { now: Clock::date(), client, status, error: Some(error), exchange: None });
+            self.log(&LogLine { now: Clock::date(), client, status, error: Some(error), exchange: None });
         }
     }
 
@@ -95,12 +95,12 @@ impl Recorder {
         self.counts().received_bytes.add(bytes);
     }
 
-    fn counts(&self) -> &Core {
+    fn counts(&self) -> &CoreCounts {
         self.metrics.core(self.core)
     }
 
     #[cold]
-    fn log(&self, line: &Line<'_>) {
+    fn log(&self, line: &LogLine<'_>) {
         let json = self.log.get() == plan::AccessLog::Json;
         let taken = self.metrics.access_log().append(self.core, |buffer| {
             if json { json_line::write(line, buffer) } else { text_line::write(line, buffer) }

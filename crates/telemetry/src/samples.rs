@@ -90,6 +90,7 @@ impl Sample {
             duration: self.duration,
             head_time: self.duration,
             source_time: self.source_time,
+            attempts: 0,
             cache: self.cache,
             error: self.error.as_ref(),
             route: Some("/items"),

@@ -16,11 +16,11 @@ use message::CacheStatus;
 
 use crate::Exchange;
 use crate::date::Date;
-use crate::line::{Line, version_word};
+use crate::line::{LogLine, version_word};
 use crate::redacted::{MARK, Redacted};
 
 /// Appends the line with its end.
-pub(crate) fn write(line: &Line<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write(line: &LogLine<'_>, out: &mut Vec<u8>) {
     put(out, format_args!("{} {} ", Date(line.now), line.address()));
     match line.exchange {
         Some(exchange) => write_request(exchange, out),
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::samples::{self, Sample};
 
-    fn written(line: &Line<'_>) -> String {
+    fn written(line: &LogLine<'_>) -> String {
         let mut out = Vec::new();
         write(line, &mut out);
         String::from_utf8(out).unwrap()
@@ -128,7 +128,7 @@ mod tests {
     fn a_hit() {
         let sample = Sample::hit();
         assert_eq!(
-            written(&Line::of(samples::NOW, &sample.exchange())),
+            written(&LogLine::of(samples::NOW, &sample.exchange())),
             "2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7&token=… HTTP/1.1 200 1024B 0.012ms \
              hit ttl=4\n"
         );
@@ -138,7 +138,7 @@ mod tests {
     fn a_miss_and_its_reason() {
         let sample = Sample::miss();
         assert_eq!(
-            written(&Line::of(samples::NOW, &sample.exchange())),
+            written(&LogLine::of(samples::NOW, &sample.exchange())),
             "2026-02-03T04:05:06.789Z 192.0.2.7 GET https://api.test/items?id=7&token=… HTTP/1.1 200 1024B 201.340ms \
              miss(uri-miss: range) fwd-status=206 collapsed id=00f1e2d3c4b5a697\n"
         );
@@ -148,7 +148,8 @@ mod tests {
     fn a_refused_request() {
         let (client, error) = (samples::client(), Error::new(Kind::MalformedRequest, "a \"bare\" LF\n"));
         let status = http::StatusCode::BAD_REQUEST;
-        let line = Line { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
+        let line =
+            LogLine { now: samples::NOW, client: &client, status, error: Some(&error), exchange: None };
         assert_eq!(
             written(&line),
             "2026-02-03T04:05:06.789Z 192.0.2.7 - - - 400 0B - none error=malformed-request \"a \\\"bare\\\" LF\\x0a\"\n"
@@ -161,7 +162,7 @@ mod tests {
             let mut sample = Sample::hit();
             (sample.authority, sample.target) = (authority, target);
             sample.error = Some(Error::new(Kind::BrokeOff, detail));
-            let line = written(&Line::of(samples::NOW, &sample.exchange()));
+            let line = written(&LogLine::of(samples::NOW, &sample.exchange()));
             let line = line.strip_suffix('\n').unwrap();
             prop_assert!(!line.contains(char::is_control), "{line:?}");
             prop_assert!(line.chars().all(|char| char.is_ascii() || char == '…'), "{line:?}");

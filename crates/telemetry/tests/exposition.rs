@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode, Version};
 use message::{CacheStatus, Client, Error, Fwd, Kind, Scheme, Timestamp};
-use telemetry::{Errand, Exchange, Metrics, PurgeKind, Reading, Recorder, TargetHealth};
+use telemetry::{Errand, Exchange, Family as Figure, Metrics, PurgeKind, Recorder};
 
 /// Samples by name and labels as written, after every rule of the format below held.
 #[derive(Debug)]
@@ -138,6 +138,7 @@ fn record(recorder: &Recorder, cache: Option<CacheStatus>, source: Option<Durati
         duration: Duration::from_micros(5) + source.unwrap_or_default(),
         head_time: Duration::from_micros(5) + source.unwrap_or_default(),
         source_time: source,
+        attempts: 0,
         cache,
         error,
         id: None,
@@ -206,20 +207,26 @@ fn cores_add_up() {
 }
 
 #[test]
-fn gauges_are_asked_when_rendered() {
+fn owners_are_asked_when_somebody_renders() {
     let metrics = Metrics::new(1);
-    metrics.read_from(Reading::CacheBytes, || 12);
-    metrics.read_from(Reading::CacheBytes, || 1 << 40);
-    metrics.read_from(Reading::Evictions, || 3);
-    metrics.read_from(Reading::OpenConnections, || 4);
-    metrics.connections_from(|| vec![("accepted", 9), ("refused", 1)]);
-    metrics.targets_from(|| {
-        let health = |target: &str, healthy| TargetHealth {
-            source: "a \"quoted\"\nname\\".to_owned(),
-            target: target.to_owned(),
-            healthy,
-        };
-        vec![health("one:80", true), health("two:80", false)]
+    metrics.families_from(|_| vec![Figure::gauge("cache", "said before").bytes().of(12)]);
+    metrics.families_from(|own| {
+        let source = "a \"quoted\"\nname\\";
+        let mut all = vec![
+            Figure::gauge("cache", "of bytes").bytes().of(1 << 40),
+            Figure::gauge("cache", "of no unit").of(true),
+            Figure::counter("cache_evictions", "a counter").of(3),
+        ];
+        all.extend(own);
+        all.push(
+            Figure::counter("connections", "a label").by(["event"], [(["accepted"], 9), (["refused"], 1)]),
+        );
+        all.push(
+            Figure::gauge("target_healthy", "two labels")
+                .by(["source", "target"], [([source, "one:80"], true), ([source, "two:80"], false)]),
+        );
+        all.push(Figure::gauge("empty", "a heading").by(["source"], Vec::<([String; 1], u64)>::new()));
+        all
     });
     metrics.config_loaded(Timestamp::from_secs(1_770_091_506), true);
     metrics.config_loaded(Timestamp::from_secs(1_770_091_999), false);
@@ -228,7 +235,8 @@ fn gauges_are_asked_when_rendered() {
     for (series, value) in [
         ("cache_bytes", (1u64 << 40) as f64),
         ("cache_evictions_total", 3.0),
-        ("open_connections", 4.0),
+        ("cache", 1.0),
+        ("purges_total{scope=\"tag\",mode=\"hard\"}", 0.0),
         ("connections_total{event=\"accepted\"}", 9.0),
         ("target_healthy{source=\"a \\\"quoted\\\"\\nname\\\\\",target=\"one:80\"}", 1.0),
         ("target_healthy{source=\"a \\\"quoted\\\"\\nname\\\\\",target=\"two:80\"}", 0.0),
@@ -241,7 +249,15 @@ fn gauges_are_asked_when_rendered() {
     ] {
         assert_eq!(exposition.get(&format!("fleetfoot_{series}")), value, "{series}");
     }
-    assert!(!exposition.0.contains_key("fleetfoot_fills_total"), "nobody told where to read it");
+    let text = metrics.render();
+    for lines in [
+        "# UNIT fleetfoot_cache_bytes bytes\nfleetfoot_cache_bytes 1099511627776.0\n",
+        "# TYPE fleetfoot_cache_evictions counter\nfleetfoot_cache_evictions_total 3\n# HELP fleetfoot_purges ",
+        ",target=\"one:80\"} 1\n",
+        "# HELP fleetfoot_empty a heading\n# TYPE fleetfoot_empty gauge\n# HELP ",
+    ] {
+        assert!(text.contains(lines), "{lines} in {text}");
+    }
 }
 
 #[test]
@@ -270,14 +286,4 @@ fn what_was_forgotten_and_fetched_by_ourselves_is_counted() {
     ] {
         assert_eq!(exposition.get(&format!("fleetfoot_{series}")), value, "{series}");
     }
-}
-
-#[test]
-fn every_reading_has_a_name_of_its_own() {
-    let metrics = Metrics::new(1);
-    let before = Exposition::parse(&metrics.render()).0.len();
-    for reading in Reading::ALL {
-        metrics.read_from(reading, || 1);
-    }
-    assert_eq!(Exposition::parse(&metrics.render()).0.len(), before + Reading::ALL.len());
 }

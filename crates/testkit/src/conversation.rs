@@ -7,14 +7,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::head::{end_of_head, latin1};
-use crate::origin::{Received, Rule, Shared};
+use crate::origin::{OriginState, Received, Rule};
 use crate::script::Step;
 use crate::{DEADLINE, Head, Script};
 
 /// A connection whose current request's head has been read.
 pub struct Conversation {
     stream: Option<Arc<TcpStream>>,
-    shared: Arc<Shared>,
+    shared: Arc<OriginState>,
     connection: usize,
     buffer: Vec<u8>,
     request: Received,
@@ -23,7 +23,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) fn new(stream: Arc<TcpStream>, connection: usize, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(stream: Arc<TcpStream>, connection: usize, shared: Arc<OriginState>) -> Self {
         let _best_effort = (stream.set_nodelay(true), stream.set_read_timeout(Some(DEADLINE * 6)));
         Conversation {
             stream: Some(stream),

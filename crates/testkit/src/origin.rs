@@ -13,7 +13,7 @@ use crate::{DEADLINE, Head, Script, status};
 /// Stops on drop.
 pub struct Origin {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<OriginState>,
     accepting: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Rule {
 }
 
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct OriginState {
     rules: Mutex<HashMap<String, Rule>>,
     record: Mutex<Record>,
     changed: Condvar,
@@ -86,7 +86,7 @@ impl Origin {
         let listener =
             TcpListener::bind(address).unwrap_or_else(|error| panic!("cannot bind {address}: {error}"));
         let address = listener.local_addr().expect("a bound listener has an address");
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(OriginState::default());
         let accepted = Arc::clone(&shared);
         let accepting = std::thread::spawn(move || accept(&listener, &accepted));
         Origin { address, shared, accepting: Mutex::new(Some(accepting)) }
@@ -212,7 +212,7 @@ impl On<'_> {
     }
 }
 
-impl Shared {
+impl OriginState {
     pub(crate) fn rule(&self, request: &Received) -> Rule {
         let path = request.target.split('?').next().unwrap_or_default();
         let keys = [
@@ -260,7 +260,7 @@ fn matches(request: &Received, key: &str) -> bool {
         })
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, shared: &Arc<OriginState>) {
     for stream in listener.incoming() {
         if shared.stopping.load(Ordering::SeqCst) {
             stop_listening(listener);

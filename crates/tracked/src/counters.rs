@@ -1,4 +1,4 @@
-//! Counters: how often keys were announced. Stamps: what the counters of a read's keys were before it was sent.
+//! Key counters: how often keys were announced. Stamps: what the counters of a read's keys were before it was sent.
 //!
 //! Each key has two of them, so that a key which changes all the time does not keep one that shares a counter with it
 //! from being held: a stamp is valid while one of its two counts is. The key's own announcements move both.
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foldhash::quality::SeedableRandomState;
 
 /// Shared by all cores. Never locked.
-pub(crate) struct Counters {
+pub(crate) struct KeyCounters {
     /// A power of two.
     counts: Box<[AtomicU32]>,
     /// Of quality: two indices are cut from one hash. Seeded, since keys come from clients.
@@ -36,20 +36,20 @@ pub(crate) enum Stamps {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Overflowed(pub bool);
 
-impl Counters {
+impl KeyCounters {
     /// At most `most` counters, and two at least.
     pub(crate) fn new(most: u64) -> Self {
         let count = 1_u64 << most.clamp(2, 1 << 31).ilog2();
         let counts = (0..count).map(|_| AtomicU32::new(0)).collect();
-        Counters { counts, hasher: SeedableRandomState::random() }
+        KeyCounters { counts, hasher: SeedableRandomState::random() }
     }
 
     /// The same places for the same keys each time.
     #[cfg(test)]
     pub(crate) fn seeded(most: u64, seed: u64) -> Self {
-        Counters {
+        KeyCounters {
             hasher: SeedableRandomState::with_seed(seed, foldhash::SharedSeed::global_fixed()),
-            ..Counters::new(most)
+            ..KeyCounters::new(most)
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_stamp_is_valid_until_its_key_is_announced() {
-        let counters = Counters::new(1 << 16);
+        let counters = KeyCounters::new(1 << 16);
         let (one, both) = (counters.stamps([&b"a"[..]]), counters.stamps([&b"a"[..], b"b"]));
         assert!(counters.are_valid(&one) && counters.are_valid(&both));
         counters.count(b"b");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn lost_beside_a_busy_key(seed: u64) -> usize {
-        let counters = Counters::seeded(1 << 10, seed);
+        let counters = KeyCounters::seeded(1 << 10, seed);
         let keys = (0..10_000).map(|number| format!("key:{number}"));
         let stamps: Vec<_> = keys.map(|key| counters.stamps([key.as_bytes()])).collect();
         for _ in 0..1000 {
@@ -152,7 +152,7 @@ mod tests {
     /// With four counters for each key, as for a full table of small answers.
     #[test]
     fn few_unchanged_keys_are_given_up() {
-        let counters = Counters::seeded(1 << 16, 2);
+        let counters = KeyCounters::seeded(1 << 16, 2);
         let keys: Vec<_> = (0..16_384).map(|number| format!("key:{number}")).collect();
         let stamps: Vec<_> = keys.iter().map(|key| counters.stamps([key.as_bytes()])).collect();
         for key in &keys[..8192] {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_begins_again_says_so() {
-        let counters = Counters::new(2);
+        let counters = KeyCounters::new(2);
         counters.counts.iter().for_each(|count| count.store(u32::MAX, Ordering::Relaxed));
         assert_eq!(counters.count(b"a"), Overflowed(true));
         assert_eq!(counters.count(b"a"), Overflowed(false));

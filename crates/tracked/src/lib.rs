@@ -38,7 +38,7 @@ pub mod silence;
 mod table;
 mod tracked;
 
-pub use tracked::{Figures, Inserted, Ticket, Tracked};
+pub use tracked::{Inserted, Ticket, Tracked, TrackedFigures};
 
 #[cfg(test)]
 mod simulation;

@@ -14,12 +14,12 @@ use crate::tracked::Ticket;
 
 /// See the module.
 pub(crate) struct Table<V> {
-    answers: Cache<Box<[u8]>, Arc<Held<V>>, Cost, SeedableRandomState, Evicted>,
+    answers: Cache<Box<[u8]>, Arc<HeldAnswer<V>>, Cost, SeedableRandomState, Evicted>,
     evicted: Arc<AtomicU64>,
 }
 
 /// An answer and what keeps it fresh.
-pub(crate) struct Held<V> {
+pub(crate) struct HeldAnswer<V> {
     pub(crate) value: V,
     pub(crate) ticket: Ticket,
     /// When its key expires; far away if it does not.
@@ -33,8 +33,8 @@ pub(crate) struct Held<V> {
 #[derive(Clone)]
 struct Cost;
 
-impl<V> Weighter<Box<[u8]>, Arc<Held<V>>> for Cost {
-    fn weight(&self, _: &Box<[u8]>, held: &Arc<Held<V>>) -> u64 {
+impl<V> Weighter<Box<[u8]>, Arc<HeldAnswer<V>>> for Cost {
+    fn weight(&self, _: &Box<[u8]>, held: &Arc<HeldAnswer<V>>) -> u64 {
         u64::from(held.cost)
     }
 }
@@ -42,18 +42,18 @@ impl<V> Weighter<Box<[u8]>, Arc<Held<V>>> for Cost {
 #[derive(Clone)]
 struct Evicted(Arc<AtomicU64>);
 
-impl<V> Lifecycle<Box<[u8]>, Arc<Held<V>>> for Evicted {
+impl<V> Lifecycle<Box<[u8]>, Arc<HeldAnswer<V>>> for Evicted {
     type RequestState = ();
 
     /// Not `on_evict`, which is told of replaced values too.
-    fn before_evict(&self, (): &mut (), _: &Box<[u8]>, _: &mut Arc<Held<V>>) {
+    fn before_evict(&self, (): &mut (), _: &Box<[u8]>, _: &mut Arc<HeldAnswer<V>>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl<V> Table<V> {
     /// Bytes an entry takes beside its name's and value's: its place, links, the index, and what allocators round up.
-    const ENTRY: usize = size_of::<Box<[u8]>>() + size_of::<Held<V>>() + 72;
+    const ENTRY: usize = size_of::<Box<[u8]>>() + size_of::<HeldAnswer<V>>() + 72;
 
     pub(crate) fn new(bytes: u64) -> Self {
         Self::hashed(bytes, SeedableRandomState::random())
@@ -95,11 +95,11 @@ impl<V> Table<V> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<Held<V>>> {
+    pub(crate) fn get(&self, name: &[u8]) -> Option<Arc<HeldAnswer<V>>> {
         self.answers.get(name)
     }
 
-    pub(crate) fn insert(&self, name: &[u8], held: Held<V>) {
+    pub(crate) fn insert(&self, name: &[u8], held: HeldAnswer<V>) {
         self.answers.insert(name.into(), Arc::new(held));
     }
 

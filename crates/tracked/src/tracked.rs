@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use message::Timestamp;
 
-use crate::counters::{Counters, Overflowed, Stamps};
+use crate::counters::{KeyCounters, Overflowed, Stamps};
 use crate::line::{Life, Line};
-use crate::table::{Held, Table};
+use crate::table::{HeldAnswer, Table};
 
 /// Answers of reads, by a name the caller gives each read: its command, arguments and form, without ambiguity. Shared
 /// between cores behind an `Arc`.
@@ -16,7 +16,7 @@ use crate::table::{Held, Table};
 /// `V` is a finished answer, in practice an `Arc`: each hit clones it.
 pub struct Tracked<V> {
     line: Line,
-    counters: Counters,
+    counters: KeyCounters,
     table: Table<V>,
     counted: Counted,
     /// How old an answer may be that is given because Redis cannot be asked.
@@ -46,7 +46,7 @@ pub enum Inserted {
 
 /// What is counted. All but the first two since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct TrackedFigures {
     /// Answers in the table, those that are no longer fresh included.
     pub entries: u64,
     /// Bytes they and the counters take.
@@ -89,7 +89,7 @@ impl<V: Clone> Tracked<V> {
     pub fn new(bytes: u64, silence: Duration, most: Duration) -> Self {
         /// An entry takes some hundred bytes: this makes several counters for each.
         const BYTES_PER_COUNTER: u64 = 64;
-        let counters = Counters::new((bytes / BYTES_PER_COUNTER).clamp(1024, 1 << 26));
+        let counters = KeyCounters::new((bytes / BYTES_PER_COUNTER).clamp(1024, 1 << 26));
         let table = Table::new(bytes.saturating_sub(counters.bytes()));
         Tracked { line: Line::new(silence), counters, table, counted: Counted::default(), most }
     }
@@ -97,7 +97,7 @@ impl<V: Clone> Tracked<V> {
     /// The same for the same seed each time, with so many bytes for answers and so many counters.
     #[cfg(test)]
     pub(crate) fn shaped(bytes: u64, counters: u64, silence: Duration, most: Duration, seed: u64) -> Self {
-        let (counters, table) = (Counters::seeded(counters, seed), Table::seeded(bytes, seed));
+        let (counters, table) = (KeyCounters::seeded(counters, seed), Table::seeded(bytes, seed));
         Tracked { line: Line::new(silence), counters, table, counted: Counted::default(), most }
     }
 
@@ -166,7 +166,7 @@ impl<V: Clone> Tracked<V> {
         if let Some(cost) = cost.filter(|_| is_wanted) {
             let deadline = deadline.unwrap_or(Timestamp::from_millis(u64::MAX));
             let seen = AtomicU64::new(asked.as_millis());
-            self.table.insert(read, Held { value, ticket, deadline, seen, cost });
+            self.table.insert(read, HeldAnswer { value, ticket, deadline, seen, cost });
         }
         let inserted = match (refusal, cost) {
             (Some(refusal), _) => refusal,
@@ -220,9 +220,9 @@ impl<V: Clone> Tracked<V> {
     }
 
     /// Figures for metrics.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> TrackedFigures {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Figures {
+        TrackedFigures {
             entries: self.table.entries() as u64,
             bytes: self.table.bytes() + self.counters.bytes(),
             kept: read(&self.counted.kept),

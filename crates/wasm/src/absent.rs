@@ -7,7 +7,7 @@ use bytes::Bytes;
 use message::{Error, Kind, Result};
 use plan::WasmSource;
 
-use crate::figures::Figures;
+use crate::figures::ModuleFigures;
 
 /// A module, of which this program can make none.
 pub struct Module(Infallible);
@@ -51,7 +51,7 @@ impl Module {
     }
 
     /// What became of calls so far.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> ModuleFigures {
         match self.0 {}
     }
 }

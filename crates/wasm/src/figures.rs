@@ -2,7 +2,7 @@
 
 /// Counts since the start, and how many there are now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct ModuleFigures {
     /// Calls that were asked for.
     pub calls: u64,
     /// Of these, those that gave nothing usable: traps, too much memory, no JSON.

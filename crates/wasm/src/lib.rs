@@ -19,4 +19,4 @@ mod absent;
 #[cfg(not(feature = "engine"))]
 pub use absent::Module;
 
-pub use figures::Figures;
+pub use figures::ModuleFigures;

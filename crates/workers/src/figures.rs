@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts since the start, and how many there are now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct JobFigures {
     /// Jobs that a thread has begun.
     pub begun: u64,
     /// Jobs refused, since the queue was full.
@@ -21,14 +21,14 @@ pub struct Figures {
 }
 
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct JobCounters {
     begun: AtomicU64,
     refused: AtomicU64,
     cancelled: AtomicU64,
     panicked: AtomicU64,
 }
 
-impl Counters {
+impl JobCounters {
     pub(crate) fn begun(&self) {
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
@@ -45,8 +45,8 @@ impl Counters {
         self.panicked.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn figures(&self, waiting: usize, running: usize) -> Figures {
-        Figures {
+    pub(crate) fn figures(&self, waiting: usize, running: usize) -> JobFigures {
+        JobFigures {
             begun: self.begun.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
             cancelled: self.cancelled.load(Ordering::Relaxed),

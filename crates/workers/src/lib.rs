@@ -10,6 +10,6 @@ mod stop;
 mod thread;
 mod workers;
 
-pub use figures::Figures;
+pub use figures::JobFigures;
 pub use stop::Stop;
 pub use workers::Workers;

@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::workers::Shared;
+use crate::workers::SharedWork;
 
 /// See the module. The state is made when the first job needs it, and anew after a panic, which may have left it half
 /// changed; nothing else of what a job had is seen again.
-pub(crate) fn run<S>(shared: &Arc<Shared<S>>) {
+pub(crate) fn run<S>(shared: &Arc<SharedWork<S>>) {
     let mut state = None;
     while let Some(mut job) = shared.queue.next() {
         shared.counters.begun();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use message::{Error, Kind, Result};
 
-use crate::figures::{Counters, Figures};
+use crate::figures::{JobCounters, JobFigures};
 use crate::job::Task;
 use crate::queue::Queue;
 use crate::stop::Stop;
@@ -15,14 +15,14 @@ use crate::thread;
 ///
 /// Dropping it ends the threads, each after the job that it has, and waits for none of them.
 pub struct Workers<S> {
-    shared: Arc<Shared<S>>,
+    shared: Arc<SharedWork<S>>,
     name: String,
 }
 
 /// What the threads and those who wait have together.
-pub(crate) struct Shared<S> {
+pub(crate) struct SharedWork<S> {
     pub(crate) queue: Queue<S>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: JobCounters,
     pub(crate) make_state: Box<dyn Fn() -> S + Send + Sync>,
 }
 
@@ -40,9 +40,9 @@ impl<S: 'static> Workers<S> {
         make_state: impl Fn() -> S + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let threads = threads.max(1);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedWork {
             queue: Queue::new(threads, queue),
-            counters: Counters::default(),
+            counters: JobCounters::default(),
             make_state: Box::new(make_state),
         });
         // Before the threads: if one cannot be started, dropping it ends the others.
@@ -78,7 +78,7 @@ impl<S: 'static> Workers<S> {
     }
 
     /// What became of jobs so far.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> JobFigures {
         let (waiting, running) = self.shared.queue.lengths();
         self.shared.counters.figures(waiting, running)
     }
@@ -93,7 +93,7 @@ impl<S> Drop for Workers<S> {
 
 /// Who waits for a job, as long as they do.
 struct Caller<'a, S> {
-    shared: &'a Shared<S>,
+    shared: &'a SharedWork<S>,
     number: u64,
     stop: Stop,
     waits: bool,

@@ -118,7 +118,7 @@ fn whatever_is_wrong_with_a_file_is_told_in_time_and_not_where_it_is() {
     let fleetfoot = composing(&[&sources[1]], &[writes, reads]);
     lock.execute_batch("BEGIN IMMEDIATE").expect("the lock is free");
     let late = fleetfoot.send("POST", "/", "Content-Length: 0");
-    assert_eq!((late.status, late.field("x-fleetfoot-error")), (504, Some("source-timeout")), "{late:?}");
+    assert_eq!((late.status, late.field("fleetfoot-error")), (504, Some("source-timeout")), "{late:?}");
     assert_complete(&fleetfoot.get("/"), r#"{"it":1}"#);
     lock.execute_batch("ROLLBACK").expect("there is a transaction");
     assert_eq!(fleetfoot.send("POST", "/", "Content-Length: 0").status, 200);

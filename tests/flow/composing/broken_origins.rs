@@ -68,6 +68,6 @@ fn what_came_last_stands_in_for_the_same_arguments_only() {
     assert_complete(&fleetfoot.get("/stale/a"), r#"{"it":1}"#);
     assert_incomplete(&fleetfoot.get("/stale/a"), "it;error=stale", r#"{"it":1}"#);
     let other = fleetfoot.get("/stale/b");
-    assert_eq!((other.status, other.field("x-fleetfoot-error")), (502, Some("unusable-reply")), "{other:?}");
+    assert_eq!((other.status, other.field("fleetfoot-error")), (502, Some("unusable-reply")), "{other:?}");
     assert_incomplete(&fleetfoot.get("/else/b"), "it;error=unusable-reply", r#"{"it":null}"#);
 }

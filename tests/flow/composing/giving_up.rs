@@ -126,11 +126,7 @@ fn whoever_gives_up_everything_is_stopped_where_it_runs() {
     sources.wait_until_running();
     sources.gate.open();
     let answer = client.read_answer();
-    assert_eq!(
-        (answer.status, answer.field("x-fleetfoot-error")),
-        (502, Some("unusable-reply")),
-        "{answer:?}"
-    );
+    assert_eq!((answer.status, answer.field("fleetfoot-error")), (502, Some("unusable-reply")), "{answer:?}");
     sources.assert_stops(&fleetfoot, Instant::now());
 
     let fleetfoot = sources.composing("", "timeout: 2s", "");
@@ -138,11 +134,7 @@ fn whoever_gives_up_everything_is_stopped_where_it_runs() {
     client.send(GET);
     sources.wait_until_running();
     let answer = client.read_answer();
-    assert_eq!(
-        (answer.status, answer.field("x-fleetfoot-error")),
-        (504, Some("source-timeout")),
-        "{answer:?}"
-    );
+    assert_eq!((answer.status, answer.field("fleetfoot-error")), (504, Some("source-timeout")), "{answer:?}");
     sources.assert_stops(&fleetfoot, Instant::now());
 
     let fleetfoot = sources.composing(", timeout: 2s, on_error: null", "timeout: 60s", "");

@@ -40,7 +40,7 @@ fn a_full_pool_refuses_at_once_and_loses_nobody() {
     for _ in 0..10 {
         let refused = fleetfoot.get("/");
         assert_eq!(
-            (refused.status, refused.field("x-fleetfoot-error")),
+            (refused.status, refused.field("fleetfoot-error")),
             (503, Some("overloaded")),
             "{refused:?}"
         );

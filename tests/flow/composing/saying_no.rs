@@ -405,7 +405,7 @@ fn what_is_wrong_in_an_item_or_deep_inside_is_the_clients_fault_too() {
         assert_eq!(answer.status, status, "{target} {content}: {}", answer.text());
     }
     assert_eq!(fleetfoot.get("/each?id=1").status, 200);
-    assert_refused(&fleetfoot.get("/each?id=1&id=.."), 400, "names nothing in a path");
+    assert_refused(&fleetfoot.get("/each?id=1&id=.."), 400, "leads out of its path segment");
     // What a step gave is not.
     assert_eq!(told(&fleetfoot.get("/step")), ("false", "it;error=unusable-reply"));
 }

@@ -136,3 +136,23 @@ fn all_that_a_request_lacks_is_told_at_once_and_nobody_is_asked() {
     assert!(!answer.text().contains("test2Id"), "{}", answer.text());
     assert_eq!(origin.requests().len(), 0);
 }
+
+#[test]
+fn of_sixteen_calls_each_thing_is_asked_once() {
+    let (folder, origin) = (tempfile::tempdir().expect("a temporary folder"), trends());
+    let (db, store) = files(folder.path());
+    let store = format!("{{ store: \"{}\" }}", store.display());
+    for run in ["parallel", "serial"] {
+        let before = origin.requests().len();
+        let fleetfoot = Fleetfoot::start(&config(&format!("sqlite:{}", db.display()), &store, &origin, run));
+        assert_complete(&fleetfoot.get(TARGET), WANTED);
+        let metrics = fleetfoot.metrics();
+        assert_eq!(metrics.count("fleetfoot_compose_calls_total"), 16);
+        assert_eq!(
+            metrics.count("fleetfoot_compose_deduped_total"),
+            6,
+            "four times the same trends and work"
+        );
+        assert_eq!((origin.requests().len() - before, metrics.count("fleetfoot_wasm_calls_total")), (1, 1));
+    }
+}

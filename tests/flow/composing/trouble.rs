@@ -39,11 +39,7 @@ pub(crate) fn routes(name: &str, step: &str) -> Vec<String> {
 #[track_caller]
 pub(crate) fn assert_fails(fleetfoot: &Fleetfoot, name: &str, status: u16, word: &str) {
     let failed = ask(fleetfoot, name, "fail");
-    assert_eq!(
-        (failed.status, failed.field("x-fleetfoot-error")),
-        (status, Some(word)),
-        "{name}: {failed:?}"
-    );
+    assert_eq!((failed.status, failed.field("fleetfoot-error")), (status, Some(word)), "{name}: {failed:?}");
     assert_eq!(failed.field("cache-control"), Some("no-store"), "{name}: {failed:?}");
     assert_eq!(failed.has("retry-after"), status == 503, "{name}: {failed:?}");
     let named = format!("it;error={word}");

@@ -126,7 +126,7 @@ fn a_spelling_is_refused_where_the_answer_would_be_stored_for_others() {
     for path in ["/ME/orders", "//me/orders", "/me%2Forders", "/Open/x", "/open;x"] {
         let answer = fleetfoot.get(path);
         assert_eq!(answer.status, 400, "{path}: {answer:?}");
-        assert!(answer.text().contains("protected otherwise"), "{}", answer.text());
+        assert!(answer.text().contains("protected differently"), "{}", answer.text());
     }
     let told = get(&fleetfoot, "/explain?url=http%3A%2F%2Fexample.test%2FME%2Forders");
     assert!(

@@ -60,6 +60,30 @@ fn a_head_says_how_long_it_would_be() {
 }
 
 #[test]
+fn nothing_is_told_in_the_form_that_the_client_accepts() {
+    for mode in MODES {
+        let (_redis, mut fleetfoot) = reading(mode, &[GET]);
+        if mode == MODES[1] {
+            until_it_tells(&mut fleetfoot);
+        }
+        for _ in 0..2 {
+            let plain = fleetfoot.get("/get/none");
+            assert_eq!((plain.status, plain.text().as_str()), (404, "nothing was found for this request\n"));
+            assert_eq!(plain.field("content-type"), Some("text/plain; charset=utf-8"));
+            let problem = fleetfoot.get_with("/get/none", "Accept: application/json");
+            assert_eq!((problem.status, problem.field("fleetfoot-error")), (404, Some("missing")));
+            assert_eq!(problem.field("content-type"), Some("application/problem+json"));
+            let told: serde_json::Value = serde_json::from_str(&problem.text()).expect("JSON");
+            assert_eq!((&told["title"], &told["status"]), (&"Not Found".into(), &404.into()));
+            let head = fleetfoot.send("HEAD", "/get/none", "Accept: application/json");
+            assert_eq!((head.status, head.text()), (404, String::new()));
+            assert_eq!(head.field("content-length"), problem.field("content-length"));
+            assert_eq!(head.field("content-type"), problem.field("content-type"));
+        }
+    }
+}
+
+#[test]
 fn only_what_reads_is_allowed() {
     let any = GET.replace("GET /get", "/get");
     let (redis, fleetfoot) = reading("mode: tracked", &[&any]);

@@ -83,8 +83,8 @@ fn what_is_missing_or_too_much_is_the_requests_fault() {
     refused("/one", "the parameter `id` is missing");
     refused("/many?x=1", "the parameter `id` is missing");
     refused(&format!("/many?{}", "id=1&".repeat(1001)), "more than 1000 values");
-    refused("/page?from=first", "LRANGE counts in whole numbers");
-    refused("/scores?from=low", "ZRANGE goes by scores here");
+    refused("/page?from=first", "LRANGE takes whole numbers");
+    refused("/scores?from=low", "this ZRANGE takes scores");
     assert_eq!(redis.info("cmdstat_lrange"), "", "none of these reached Redis");
     assert_eq!(redis.info("cmdstat_mget"), "");
 }

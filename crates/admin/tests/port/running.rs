@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use admin::{Access, Admin, Backstage, Control, Doing, Errand, Fetched, Inquiry, Place, Readiness, serve};
+use admin::{Access, Admin, Backstage, Control, Doing, Errand, Fetched, Inquiry, KeyedUrl, Readiness, serve};
 use cache::{Content, Draft, Entry, KeyView, Store, Tags};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use message::{Clock, Fields, Scheme};
@@ -38,7 +38,7 @@ pub(crate) struct Asked {
 }
 
 impl Backstage for Asked {
-    fn keyed_target(&self, place: &Place) -> Box<str> {
+    fn keyed_target(&self, place: &KeyedUrl) -> Box<str> {
         place.target.replace("utm_source=x", "").trim_end_matches('?').into()
     }
 

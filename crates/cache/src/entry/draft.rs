@@ -34,16 +34,12 @@ pub(crate) struct Drafting<'a> {
 impl Drafting<'_> {
     /// Whether the answer may be stored, and on which terms.
     pub(crate) fn terms(&self, exchange: &Exchange<'_>) -> Result<Terms, NotStored> {
-        Terms::of(exchange, &self.policy.rules).map(|terms| self.jittered(terms))
+        terms(self.policy, exchange)
     }
 
     /// The same for a part.
     pub(crate) fn terms_of_part(&self, exchange: &Exchange<'_>) -> Result<Terms, NotStored> {
-        Terms::of_partial(exchange, &self.policy.rules).map(|terms| self.jittered(terms))
-    }
-
-    fn jittered(&self, terms: Terms) -> Terms {
-        self.policy.jitter.map_or(terms, |most| terms.shortened(most * random()))
+        Terms::of_partial(exchange, &self.policy.rules).map(|terms| jittered(self.policy, terms))
     }
 
     /// What the answer repeats of the request in its fields or its content, where the policy has it looked through. The
@@ -132,6 +128,15 @@ impl Drafting<'_> {
     }
 }
 
+/// Whether what came may be stored under this policy, and on which terms.
+pub(crate) fn terms(policy: &CachePolicy, exchange: &Exchange<'_>) -> Result<Terms, NotStored> {
+    Terms::of(exchange, &policy.rules).map(|terms| jittered(policy, terms))
+}
+
+fn jittered(policy: &CachePolicy, terms: Terms) -> Terms {
+    policy.jitter.map_or(terms, |most| terms.shortened(most * message::random()))
+}
+
 /// What an answer to this request could repeat.
 pub(crate) fn client_input(asked: &Request) -> ClientInput<'_> {
     ClientInput::new(&asked.fields, &asked.authority, asked.client.address.ip())
@@ -173,14 +178,4 @@ pub(crate) fn strip_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
     for name in &policy.tags {
         fields.remove(name);
     }
-}
-
-/// From 0 to 1. Drawn from the hasher's own seed: what is to be spread is spread, and no generator is needed.
-fn random() -> f64 {
-    use std::hash::BuildHasher;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static DRAWN: AtomicU64 = AtomicU64::new(0);
-    let drawn = DRAWN.fetch_add(1, Ordering::Relaxed);
-    let bits = foldhash::fast::RandomState::default().hash_one(drawn);
-    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode};
 use rules::Encoding;
 
 use crate::entry::stored_head;
-use crate::tier::held::Content;
+use crate::tier::memory_account::Content;
 
 /// One compressed form of an entry's content.
 #[derive(Clone, Debug)]

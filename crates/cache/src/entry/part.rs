@@ -14,7 +14,7 @@ use rules::{Combined, ContentRange, Terms};
 
 use crate::entry::tags::Tags;
 use crate::entry::{Draft, Entry, Variant};
-use crate::tier::held::{Content, Held};
+use crate::tier::memory_account::{Content, MemoryAccount};
 
 /// A stored stretch.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Part {
     }
 
     /// This part joined with the one stored before, where both are surely of the same bytes.
-    pub(crate) fn join(mut self, before: Option<&Part>, held: &Arc<Held>) -> Joined {
+    pub(crate) fn join(mut self, before: Option<&Part>, held: &Arc<MemoryAccount>) -> Joined {
         if let Some(before) = before.filter(|before| before.variant == self.variant) {
             match rules::range::combine(&before.fields, &self.fields) {
                 Combined::Never => {}
@@ -76,7 +76,7 @@ impl Part {
 
     /// The newer bytes win where both have some; they are the same anyway, or the validator lies. Where there is no room
     /// for both, this part stays as it is.
-    fn grow(&mut self, before: &Part, range: Range<u64>, held: &Arc<Held>) {
+    fn grow(&mut self, before: &Part, range: Range<u64>, held: &Arc<MemoryAccount>) {
         let length = range.end - range.start;
         let Some(hold) = held.room(length) else { return };
         let mut bytes = hold.block(length as usize).zeroed(length as usize);

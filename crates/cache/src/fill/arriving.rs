@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::fill::beginning::Beginning;
 use crate::tier::block::Block;
-use crate::tier::held::{Content, Held, Hold};
+use crate::tier::memory_account::{Content, Hold, MemoryAccount};
 
 /// See the module.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ const SMALL_PIECE: usize = 8 * 1024;
 
 impl Arriving {
     /// `length`: what is to come, where it is known.
-    pub(crate) fn new(length: Option<u64>, held: &Arc<Held>) -> Arriving {
+    pub(crate) fn new(length: Option<u64>, held: &Arc<MemoryAccount>) -> Arriving {
         let length = length.unwrap_or(0);
         match held.room(length) {
             Some(hold) => Arriving::Growing(Growing { bytes: hold.block(length as usize), hold }),
@@ -58,7 +58,7 @@ impl Arriving {
     }
 
     /// More is here. Content that comes to more than `most`, or finds no room, passes from now on.
-    pub(crate) fn push(&mut self, data: Bytes, most: u64, held: &Arc<Held>) {
+    pub(crate) fn push(&mut self, data: Bytes, most: u64, held: &Arc<MemoryAccount>) {
         match self {
             Arriving::Growing(growing) => {
                 if !growing.push(&data, most) {
@@ -120,7 +120,7 @@ impl Arriving {
 
     /// The next piece for a reader who has read so much. Growing content is copied out, since handing out slices would
     /// pin every buffer it grows through; the others are shared.
-    pub(crate) fn piece(&self, read: u64, held: &Arc<Held>) -> Option<Bytes> {
+    pub(crate) fn piece(&self, read: u64, held: &Arc<MemoryAccount>) -> Option<Bytes> {
         let piece = match self {
             Arriving::Growing(growing) => growing.piece(read as usize, held),
             Arriving::Passing(passing) => passing.piece(read),
@@ -151,7 +151,7 @@ impl Growing {
         true
     }
 
-    fn piece(&self, read: usize, held: &Arc<Held>) -> Bytes {
+    fn piece(&self, read: usize, held: &Arc<MemoryAccount>) -> Bytes {
         let rest = &self.bytes[read..];
         let wanted = &rest[..rest.len().min(PIECE)];
         if wanted.len() > SMALL_PIECE
@@ -206,7 +206,7 @@ impl Passing {
 
     /// How much may wait for the slowest of so many readers. With a single one nothing is read ahead that there is no
     /// room for.
-    pub(crate) fn window(readers: usize, held: &Held) -> u64 {
+    pub(crate) fn window(readers: usize, held: &MemoryAccount) -> u64 {
         if held.has_room(WINDOW) {
             WINDOW
         } else {

@@ -18,18 +18,19 @@ use crate::answer::{Answer, Caching};
 use crate::entry::draft::{audience, client_input};
 use crate::entry::{Entry, Variant};
 use crate::fill::filler::{Filler, Own};
-use crate::fill::fills::Place;
+use crate::fill::fills::FillRole;
 use crate::fill::follower::Follower;
 use crate::fill::follower_body::FollowerBody;
+use crate::fill::keeper::Keeper;
 use crate::fill::onward::Again;
 use crate::fill::unshared::Asker;
-use crate::fill::{ArrivingHead, Fill, News, Settled};
+use crate::fill::{ArrivingHead, Fill, FillNews, Settled};
 use crate::key::Key;
-use crate::lookup::{Found, find};
+use crate::lookup::{Lookup, find};
 use crate::request::interest::Interest;
 
 /// How often a request may find that the fill it joined fetches another variant before it fetches for itself.
-const ROUNDS: usize = 3;
+pub(crate) const ROUNDS: usize = 3;
 
 /// A request on its way to the origin.
 pub(crate) struct Ask {
@@ -107,7 +108,7 @@ impl<C: Call> Caching<'_, C> {
         if self.store.has_too_many_fetches() {
             return;
         }
-        if let Place::Lead(fill) = self.store.fills.join(&ask.key.view(), wanted, &self.store.marks) {
+        if let FillRole::Lead(fill) = self.store.fills.join(&ask.key.view(), wanted, &self.store.marks) {
             let mut background = ask.request.again();
             if background.method == Method::HEAD {
                 background.method = Method::GET;
@@ -128,19 +129,17 @@ impl<C: Call> Caching<'_, C> {
     ) {
         // A range is asked for only where nothing is stored that a whole answer could refresh.
         let ranged = stale.is_none() && leader.is_some() && request.fields.contains_key(http::header::RANGE);
-        let filler = Filler {
+        let keeper = Keeper {
             store: Arc::clone(self.store),
-            call: self.call.clone(),
             policy: Arc::clone(self.policy),
             key: key.clone(),
             link: self.link.cloned(),
             ours: RefCell::new(None),
-            user: if wishes.personal { key.view().user_tag() } else { None },
-            wishes,
             fill,
-            ranged,
             stale,
         };
+        let user = if wishes.personal { key.view().user_tag() } else { None };
+        let filler = Filler { keeper, call: self.call.clone(), wishes, user, ranged };
         tokio::task::spawn_local(filler.run(request, leader));
     }
 
@@ -156,11 +155,11 @@ impl<C: Call> Caching<'_, C> {
         for _ in 0..ROUNDS {
             let key = ask.key.view();
             match self.store.fills.join(&key, wanted.take(), &self.store.marks) {
-                Place::Lead(fill) => {
+                FillRole::Lead(fill) => {
                     // Somebody may have finished between our look and our joining.
                     let (fields, now) = (ask.request.view().fields, Clock::now());
                     let found = find(self.store, &key, fields, ask.interest, &ask.directives, None, now);
-                    if let Found::Usable { entry, refresh: false } = found {
+                    if let Lookup::Usable { entry, refresh: false } = found {
                         self.store.fills.remove(&key, &fill);
                         fill.settle(Settled::Entry(Arc::clone(&entry)));
                         let status = CacheStatus::hit(entry.terms().fresh_for(now));
@@ -168,7 +167,7 @@ impl<C: Call> Caching<'_, C> {
                     }
                     return self.lead(fill, ask, started).await;
                 }
-                Place::Follow(fill) => match self.follow(&fill, &ask, started).await {
+                FillRole::Follow(fill) => match self.follow(&fill, &ask, started).await {
                     Followed::Answer(answer) => return answer,
                     Followed::OtherVariant(variant) => wanted = Some(variant),
                     Followed::Alone => {
@@ -217,16 +216,17 @@ impl<C: Call> Caching<'_, C> {
         }
         // Without an answer of its own the leader learns what the followers learn.
         match follower.news().await {
-            News::Settled(Settled::Entry(entry)) => {
+            FillNews::Settled(Settled::Entry(entry)) => {
                 Answer::stored(&asked.view(), encoding, &entry, confirmed(status)).waited(started)
             }
-            News::Settled(Settled::Shared(entry)) => {
+            FillNews::Settled(Settled::Shared(entry)) => {
                 Answer::stored(&asked.view(), encoding, &entry, of_another_instance(&entry)).waited(started)
             }
-            News::Settled(Settled::Failed { error: Some(error), stale }) => {
+            FillNews::Settled(Settled::Failed { error: Some(error), stale }) => {
                 failed(&asked.view(), encoding, &directives, error, stale, status).waited(started)
             }
-            News::Settled(Settled::Failed { error: None, .. } | Settled::Alone) | News::Arriving(_) => {
+            FillNews::Settled(Settled::Failed { error: None, .. } | Settled::Alone | Settled::Value(_))
+            | FillNews::Arriving(_) => {
                 let error = Error::new(Kind::Internal, "the fetch ended without an answer");
                 Answer { outcome: Err(error), status, waited: None }.waited(started)
             }
@@ -245,12 +245,12 @@ impl<C: Call> Caching<'_, C> {
         let view = ask.request.view();
         let status = CacheStatus { collapsed: true, ..CacheStatus::forward(ask.fwd) };
         let answer = match follower.news().await {
-            News::Arriving(head) => match other_variant(head.draft.variant.as_ref(), &view) {
+            FillNews::Arriving(head) => match other_variant(head.draft.variant.as_ref(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
                 None if self.may_be_repeated(&head, ask) => {
                     let Some(entry) = follower.done().await else {
                         return match self.find(ask, Clock::now()) {
-                            Found::AskAlone => Followed::Alone,
+                            Lookup::AskAlone => Followed::Alone,
                             _ => Followed::Again,
                         };
                     };
@@ -264,11 +264,11 @@ impl<C: Call> Caching<'_, C> {
                     Self::arriving(&view, follower, &head, again, status)
                 }
             },
-            News::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
+            FillNews::Settled(Settled::Entry(entry)) => match other_variant(entry.variant(), &view) {
                 Some(variant) => return Followed::OtherVariant(variant),
                 None => Answer::stored(&view, ask.encoding, &entry, confirmed(status)),
             },
-            News::Settled(Settled::Shared(entry)) => {
+            FillNews::Settled(Settled::Shared(entry)) => {
                 if let Some(variant) = other_variant(entry.variant(), &view) {
                     return Followed::OtherVariant(variant);
                 }
@@ -280,8 +280,14 @@ impl<C: Call> Caching<'_, C> {
                 let status = CacheStatus { collapsed: true, ..of_another_instance(&entry) };
                 Answer::stored(&view, ask.encoding, &entry, status)
             }
-            News::Settled(Settled::Alone) => return Followed::Alone,
-            News::Settled(Settled::Failed { error, stale }) => {
+            FillNews::Settled(Settled::Alone | Settled::Value(_)) => return Followed::Alone,
+            // It was the leader who had asked too often.
+            FillNews::Settled(Settled::Failed { error: Some(error), .. })
+                if error.kind() == Kind::RateLimited =>
+            {
+                return Followed::Again;
+            }
+            FillNews::Settled(Settled::Failed { error, stale }) => {
                 // Another variant's stale answer is not ours.
                 let stale = stale.filter(|entry| entry.matches(view.fields));
                 match error {
@@ -358,7 +364,7 @@ fn confirmed(status: CacheStatus) -> CacheStatus {
 }
 
 /// Another instance asked the origin meanwhile.
-fn of_another_instance(entry: &Entry) -> CacheStatus {
+pub(crate) fn of_another_instance(entry: &Entry) -> CacheStatus {
     CacheStatus { detail: Some("shared"), ..CacheStatus::hit(entry.terms().fresh_for(Clock::now())) }
 }
 
@@ -379,7 +385,7 @@ pub(crate) fn failed(
 
 /// Whether the stale answer may stand in for an error (RFC 9111 §4.2.4), or, without one, for an error status (RFC 5861
 /// §4).
-fn may_bridge(stale: &Entry, directives: &RequestDirectives, error: Option<&Error>) -> bool {
+pub(crate) fn may_bridge(stale: &Entry, directives: &RequestDirectives, error: Option<&Error>) -> bool {
     let now = Clock::now();
     stale.terms().may_serve_on_error(directives, now)
         || (error.is_some_and(Error::is_disconnection)
@@ -392,11 +398,11 @@ fn bridged(
     stale: &Arc<Entry>,
     status: CacheStatus,
 ) -> Answer {
+    Answer::stored(request, encoding, stale, stale_if_error(stale, status))
+}
+
+/// A stale answer stands in for one that failed.
+pub(crate) fn stale_if_error(stale: &Entry, status: CacheStatus) -> CacheStatus {
     let ttl = Some(stale.terms().fresh_for(Clock::now()));
-    Answer::stored(
-        request,
-        encoding,
-        stale,
-        CacheStatus { ttl, detail: Some(CacheStatus::STALE_IF_ERROR), ..status },
-    )
+    CacheStatus { ttl, detail: Some(CacheStatus::STALE_IF_ERROR), ..status }
 }

@@ -1,9 +1,8 @@
 //! Filler: the task that fetches an answer, shares it as it comes, and stores it.
 //!
 //! In: a request without content, the stale entry if there is one. Out: the [`Fill`] settled, the memory tier updated.
-//! It runs on the leader's core but does not depend on the leader's client.
+//! It runs on the leader's core but does not depend on the leader's client. What is no HTTP of it is `keeper`'s.
 
-use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,27 +13,23 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http::{Method, StatusCode};
 use http_body::Body as _;
 use message::{Body, Call, Clock, Error, Kind, Request, Response, Skew, Timestamp};
-use plan::CachePolicy;
-use redis_link::Link;
-use rules::{ContentRange, Exchange, NoVarySearch, NotStored, RequestDirectives, Reuse, Terms};
+use rules::{ContentRange, Exchange, NoVarySearch, NotStored, Reuse, Terms};
 use tokio::sync::oneshot;
 
 use crate::below;
 use crate::entry::Entry;
 use crate::entry::draft::{Drafting, client_input};
 use crate::entry::renewal::{Renewal, renew};
-use crate::fill::duty::Duty;
 use crate::fill::fetch::Wishes;
 use crate::fill::follower::Follower;
 use crate::fill::follower_body::FollowerBody;
+use crate::fill::keeper::Keeper;
 use crate::fill::onward::Again;
 use crate::fill::partial_body::{KeptPart, PartialBody};
-use crate::fill::unshared::{Lesson, Unshared};
-use crate::fill::{ArrivingHead, Fill, Settled};
+use crate::fill::unshared::Unshared;
+use crate::fill::{ArrivingHead, Settled};
 use crate::key::Key;
 use crate::request::prepare::restore_tags;
-use crate::store::{Kept, Store};
-use crate::tier::shared::{Ours, Sharing, Turn};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
@@ -48,21 +43,12 @@ pub(crate) enum Own {
 
 /// See the module.
 pub(crate) struct Filler<C> {
-    pub(crate) store: Arc<Store>,
+    pub(crate) keeper: Keeper,
     pub(crate) call: C,
-    pub(crate) policy: Arc<CachePolicy>,
-    pub(crate) key: Key,
-    /// This core's way to the tier that instances share.
-    pub(crate) link: Option<Link>,
-    /// Our turn among the instances, as long as it lasts.
-    pub(crate) ours: RefCell<Option<Ours>>,
     /// What the client who set it off may be given.
     pub(crate) wishes: Wishes,
     /// The tag of the user whom the key names, where it names one.
     pub(crate) user: Option<String>,
-    pub(crate) fill: Arc<Fill>,
-    /// What is stored already, to be confirmed or replaced.
-    pub(crate) stale: Option<Arc<Entry>>,
     /// Ask for the client's range rather than the whole; then nobody follows.
     pub(crate) ranged: bool,
 }
@@ -85,12 +71,10 @@ impl Answered {
 impl<C: Call> Filler<C> {
     /// Fetches and shares. `leader` is where the one who started it waits, if anybody does.
     pub(crate) async fn run(self, request: Request, mut leader: Option<oneshot::Sender<Own>>) {
-        let duty =
-            Duty { store: Arc::clone(&self.store), key: self.key.clone(), fill: Arc::clone(&self.fill) };
-        self.store.counters.fill_started();
+        let duty = self.keeper.begin();
         let asked = request.again();
         if let Some(entry) = self.take_turn(&asked).await {
-            return self.found(entry);
+            return self.keeper.found(entry);
         }
         let outcome = {
             let mut asking = pin!(self.ask(request, &asked));
@@ -102,13 +86,13 @@ impl<C: Call> Filler<C> {
         };
         let Some(outcome) = outcome else { return };
         match outcome {
-            Err(error) => self.failed(Some(error)),
-            Ok(answered) if is_server_error(answered.response.status) && self.may_serve_on_error() => {
-                self.failed(None);
+            Err(error) => self.keeper.failed(Some(error)),
+            Ok(Answered { response, .. })
+                if is_server_error(response.status) && self.keeper.may_serve_on_error() =>
+            {
+                self.keeper.failed(None);
                 if let Some(leader) = leader {
-                    drop(
-                        leader.send(Own::Trouble { response: answered.response, stale: self.stale.clone() }),
-                    );
+                    drop(leader.send(Own::Trouble { response, stale: self.keeper.stale.clone() }));
                 }
             }
             Ok(answered) => self.answered(answered, &asked, leader).await,
@@ -119,47 +103,25 @@ impl<C: Call> Filler<C> {
     /// Waits until it is our turn to ask the origin, among all instances. Given back: the answer, where another one has
     /// fetched it.
     async fn take_turn(&self, asked: &Request) -> Option<Arc<Entry>> {
-        let sharing = Sharing::of(&self.store, self.link.as_ref(), &self.policy)?;
-        let ours = if self.fill.is_alone() || self.wishes.asker.insists || !self.policy.coalesce {
-            sharing.alone(&self.key)
-        } else {
-            let Wishes { directives, authorization, .. } = &self.wishes;
-            let will_do = |entry: &Entry| {
-                entry.terms().reuse(directives, *authorization, Clock::now()) == Reuse::Fresh
-                    && self
-                        .stale
-                        .as_ref()
-                        .is_none_or(|stale| stale.terms().received_at() < entry.terms().received_at())
-            };
-            match sharing.turn(&self.key, message::Fields::Map(&asked.fields), will_do).await {
-                Turn::Found(entry) => return Some(entry),
-                Turn::Ours(ours) => ours,
-            }
-        };
-        self.ours.replace(Some(ours));
-        None
-    }
-
-    /// Another instance has fetched it: for all who wait.
-    fn found(&self, entry: Arc<Entry>) {
-        self.store.memory.put_newer(&self.key.view(), Arc::clone(&entry), self.policy.max_variants);
-        self.leave_table();
-        self.fill.settle(Settled::Shared(entry));
+        let Wishes { directives, authorization, asker, .. } = &self.wishes;
+        let will_do =
+            |entry: &Entry| entry.terms().reuse(directives, *authorization, Clock::now()) == Reuse::Fresh;
+        self.keeper.take_turn(message::Fields::Map(&asked.fields), asker.insists, will_do).await
     }
 
     /// Whether the client left for whom alone the origin is asked. What others may follow goes on without it.
     fn is_in_vain(&self, leader: &mut Option<oneshot::Sender<Own>>, cx: &mut Context<'_>) -> bool {
-        self.fill.is_alone() && leader.as_mut().is_some_and(|leader| leader.poll_closed(cx).is_ready())
+        self.keeper.fill.is_alone() && leader.as_mut().is_some_and(|leader| leader.poll_closed(cx).is_ready())
     }
 
     /// Sends the request with our validators instead of the client's; a 304 that confirms something other than what we
     /// hold is asked again without any (RFC 9111 §4.3.4).
     async fn ask(&self, mut request: Request, asked: &Request) -> Result<Answered, Error> {
-        let stored = self.stale.as_ref().map(|entry| entry.fields());
+        let stored = self.keeper.stale.as_ref().map(|entry| entry.fields());
         let range = self.range_of(&request.fields);
         match &stored {
             Some(stored) => drop(rules::validate::add_validators(stored, &mut request.fields)),
-            None if self.wishes.conditions => restore_tags(&mut request.fields, &self.policy),
+            None if self.wishes.conditions => restore_tags(&mut request.fields, &self.keeper.policy),
             None => rules::validate::remove_conditions(&mut request.fields),
         }
         request.fields.extend(range);
@@ -194,18 +156,6 @@ impl<C: Call> Filler<C> {
         Ok(Answered { response, requested_at, received_at, skew })
     }
 
-    fn may_serve_on_error(&self) -> bool {
-        self.stale
-            .as_ref()
-            .is_some_and(|e| e.terms().may_serve_on_error(&RequestDirectives::default(), Clock::now()))
-    }
-
-    /// The origin gave nothing usable: those whose directives allow it may get the stale entry.
-    fn failed(&self, error: Option<Error>) {
-        self.leave_table();
-        self.fill.settle(Settled::Failed { error, stale: self.stale.clone() });
-    }
-
     async fn answered(&self, answered: Answered, asked: &Request, leader: Option<oneshot::Sender<Own>>) {
         let response = &answered.response;
         let exchange = Exchange {
@@ -219,7 +169,7 @@ impl<C: Call> Filler<C> {
             received_at: answered.received_at,
             skew: answered.skew,
         };
-        if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.stale) {
+        if let (StatusCode::NOT_MODIFIED, Some(stale)) = (response.status, &self.keeper.stale) {
             return self.confirmed(stale, &exchange, asked, leader);
         }
         if response.status == StatusCode::NOT_MODIFIED {
@@ -245,25 +195,25 @@ impl<C: Call> Filler<C> {
         let draft = drafting.whole(&exchange, terms, &response.body);
         let key = self.stored_under(asked, &response.fields);
         let fingerprint =
-            self.policy.key.reflected.then(|| rules::reflection::fingerprint(&client_input(asked)));
+            self.keeper.policy.key.reflected.then(|| rules::reflection::fingerprint(&client_input(asked)));
         let head = Arc::new(ArrivingHead { draft, length: response.body.exact_length(), fingerprint });
         let entry = self.stream(answered, asked, &key, head, leader).await;
-        self.fill.done(entry);
+        self.keeper.fill.done(entry);
     }
 
     fn drafting<'a>(&'a self, asked: &'a Request) -> Drafting<'a> {
         let user = self.user.as_deref();
-        Drafting { policy: &self.policy, asked, user, since: self.fill.since() }
+        Drafting { policy: &self.keeper.policy, asked, user, since: self.keeper.fill.since() }
     }
 
     /// The key, once the answer has said which parameters of its path do not matter.
     fn stored_under(&self, asked: &Request, response: &HeaderMap) -> Key {
-        if !self.policy.key.no_vary_search {
-            return self.key.clone();
+        if !self.keeper.policy.key.no_vary_search {
+            return self.keeper.key.clone();
         }
         let rule = NoVarySearch::of(response);
-        let key = self.key.view().with_rule(&asked.target, rule.as_ref());
-        self.store.learned.learn(&asked.authority, &asked.target, rule);
+        let key = self.keeper.key.view().with_rule(&asked.target, rule.as_ref());
+        self.keeper.store.learned.learn(&asked.authority, &asked.target, rule);
         key
     }
 
@@ -273,7 +223,7 @@ impl<C: Call> Filler<C> {
         exchange: &Exchange<'_>,
         body: &Body,
     ) -> Result<Terms, Unshared> {
-        if body.exact_length().is_some_and(|length| length > self.policy.max_body) {
+        if body.exact_length().is_some_and(|length| length > self.keeper.policy.max_body) {
             return Err(Unshared::TooLarge);
         }
         drafting.terms(exchange).map_err(Unshared::Rule)
@@ -281,19 +231,7 @@ impl<C: Call> Filler<C> {
 
     /// What an answer that is not stored, and took so long to come, means for what is, and for those who come next.
     fn learn(&self, status: StatusCode, reason: Unshared, took: Duration) {
-        let key = self.key.view();
-        let lesson = reason.lesson(status, took, self.wishes.asker);
-        let lasting = match lesson {
-            Lesson::Nothing => return,
-            Lesson::NotShared(lasting) | Lesson::Supersedes(lasting) => lasting,
-        };
-        if let Lesson::Supersedes(_) = lesson {
-            if let Some(stale) = &self.stale {
-                self.store.remove_entry(&key, stale);
-            }
-            self.replaced();
-        }
-        self.store.memory.put_unshared(&key, Clock::now() + lasting);
+        self.keeper.learn(reason.lesson(status, took, self.wishes.asker));
     }
 
     /// What is needed to keep a 206's content once it is complete; else why it is not kept.
@@ -305,16 +243,16 @@ impl<C: Call> Filler<C> {
     ) -> Result<KeptPart, &'static str> {
         let complete = ContentRange::of(exchange.response).and_then(|range| range.complete);
         let length = body.exact_length().ok_or("unknown-length")?;
-        if complete.is_none_or(|complete| complete.max(length) > self.policy.max_body) {
+        if complete.is_none_or(|complete| complete.max(length) > self.keeper.policy.max_body) {
             return Err("too-large");
         }
         let drafting = self.drafting(asked);
         let terms = drafting.terms_of_part(exchange).map_err(|reason| reason.word())?;
         Ok(KeptPart {
-            store: Arc::clone(&self.store),
-            key: self.key.clone(),
-            policy: Arc::clone(&self.policy),
-            hold: self.store.memory.held().room(length).ok_or("no-room")?,
+            store: Arc::clone(&self.keeper.store),
+            key: self.keeper.key.clone(),
+            policy: Arc::clone(&self.keeper.policy),
+            hold: self.keeper.store.memory.held().room(length).ok_or("no-room")?,
             asked: asked.head_only(),
             draft: drafting.draft(exchange, terms),
         })
@@ -327,8 +265,7 @@ impl<C: Call> Filler<C> {
         kept: Result<KeptPart, &'static str>,
         leader: Option<oneshot::Sender<Own>>,
     ) {
-        self.leave_table();
-        self.fill.settle(Settled::Alone);
+        self.keeper.settle(Settled::Alone);
         let Some(leader) = leader else { return };
         let own = match kept {
             Err(reason) => Own::Answer { response, stored: Err(reason) },
@@ -351,13 +288,12 @@ impl<C: Call> Filler<C> {
     ) {
         let Renewal { own, shared } = renew(stale, exchange, &self.drafting(asked));
         if let Some(entry) = &shared {
-            self.keep(&self.key, entry, Some(stale));
+            self.keeper.keep(&self.keeper.key, entry, Some(stale));
         } else if self.wishes.asker.speaks_for_all() {
-            self.store.remove_entry(&self.key.view(), stale);
-            self.replaced();
+            self.keeper.store.remove_entry(&self.keeper.key.view(), stale);
+            self.keeper.replaced();
         }
-        self.leave_table();
-        self.fill.settle(shared.map_or(Settled::Alone, Settled::Entry));
+        self.keeper.settle(shared.map_or(Settled::Alone, Settled::Entry));
         if let Some(leader) = leader {
             drop(leader.send(Own::Confirmed(own)));
         }
@@ -365,19 +301,11 @@ impl<C: Call> Filler<C> {
 
     /// Not for sharing: the leader has it, everyone else asks for themself, all at once.
     fn not_shared(&self, response: Response, reason: &'static str, leader: Option<oneshot::Sender<Own>>) {
-        self.leave_table();
-        self.fill.settle(Settled::Alone);
-        self.give_turn_back();
+        self.keeper.settle(Settled::Alone);
+        self.keeper.give_turn_back();
         if let Some(leader) = leader {
             // An error means that the leader's client has left: dropping the answer cancels the fetch.
             drop(leader.send(Own::Answer { response, stored: Err(reason) }));
-        }
-    }
-
-    /// There is nothing to wait for: the other instances ask all at once too.
-    fn give_turn_back(&self) {
-        if let Some(ours) = &mut *self.ours.borrow_mut() {
-            ours.unshared();
         }
     }
 
@@ -390,12 +318,12 @@ impl<C: Call> Filler<C> {
         head: Arc<ArrivingHead>,
         leader: Option<oneshot::Sender<Own>>,
     ) -> Option<Arc<Entry>> {
-        self.fill.arrive(Arc::clone(&head));
+        self.keeper.fill.arrive(Arc::clone(&head));
         let took = answered.took();
         let Response { status, mut fields, mut body } = answered.response;
         if let Some(leader) = leader {
-            let again = self.fill.may_leave_behind().then(|| Again::new(&self.call, asked));
-            let follower = FollowerBody::new(Follower::new(&self.fill), &head, again);
+            let again = self.keeper.fill.may_leave_behind().then(|| Again::new(&self.call, asked));
+            let follower = FollowerBody::new(Follower::new(&self.keeper.fill), &head, again);
             if head.draft.encodable {
                 response::negotiate(&mut fields);
             }
@@ -403,7 +331,7 @@ impl<C: Call> Filler<C> {
             drop(leader.send(Own::Answer { response, stored: Ok(head.draft.terms) }));
         }
         let mut trailers = None;
-        let mut is_passing = self.fill.is_passing();
+        let mut is_passing = self.keeper.fill.is_passing();
         if is_passing {
             self.let_pass(status, 0);
         }
@@ -411,8 +339,8 @@ impl<C: Call> Filler<C> {
             match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        let total = self.fill.extend(data, self.policy.max_body);
-                        if !is_passing && self.fill.is_passing() {
+                        let total = self.keeper.fill.extend(data, self.keeper.policy.max_body);
+                        if !is_passing && self.keeper.fill.is_passing() {
                             is_passing = true;
                             self.let_pass(status, total);
                         }
@@ -420,64 +348,45 @@ impl<C: Call> Filler<C> {
                     Err(frame) => trailers = frame.into_trailers().ok(),
                 },
                 Some(Err(error)) => {
-                    self.leave_table();
-                    self.fill.break_off(error);
+                    self.keeper.leave_table();
+                    self.keeper.fill.break_off(error);
                     return None;
                 }
                 None => break,
             }
-            if is_passing && !poll_fn(|cx| self.fill.poll_room(cx)).await {
-                self.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
+            if is_passing && !poll_fn(|cx| self.keeper.fill.poll_room(cx)).await {
+                self.keeper.fill.break_off(Error::new(Kind::ClientGone, "nobody reads this answer any more"));
                 return None;
             }
         }
-        let entry = self.fill.complete(trailers).and_then(|body| {
+        let entry = self.keeper.fill.complete(trailers).and_then(|body| {
             let draft = match self.drafting(asked).once_whole(head.draft.clone(), body.bytes()) {
                 Ok(draft) => draft,
                 Err(reason) => {
                     self.learn(status, reason, took);
-                    self.give_turn_back();
+                    self.keeper.give_turn_back();
                     return None;
                 }
             };
             let entry = Arc::new(Entry::new(draft, body));
             let is_personal = entry.variant().is_some() && head.draft.variant.is_none();
             // What repeats one client's request does not take the place of what all others have.
-            if !(is_personal && self.store.has_for_all(&key.view())) {
-                self.keep(key, &entry, None);
+            if !(is_personal && self.keeper.store.has_for_all(&key.view())) {
+                self.keeper.keep(key, &entry, None);
             }
             Some(entry)
         });
-        self.leave_table();
+        self.keeper.leave_table();
         entry
     }
 
     /// The content streams past the cache from now on.
     fn let_pass(&self, status: StatusCode, total: u64) {
-        self.leave_table();
-        if total > self.policy.max_body {
+        self.keeper.leave_table();
+        if total > self.keeper.policy.max_body {
             self.learn(status, Unshared::TooLarge, Duration::ZERO);
         }
-        self.fill.done(None);
-    }
-
-    fn keep(&self, key: &Key, entry: &Arc<Entry>, before: Option<&Arc<Entry>>) {
-        let kept = Kept::Entry { entry: Arc::clone(entry), before: before.cloned() };
-        let kept = self.store.keep(&key.view(), kept, self.policy.max_variants);
-        if let (Some(entry), Some(ours)) = (kept, &mut *self.ours.borrow_mut()) {
-            ours.keep(key, &entry);
-        }
-    }
-
-    /// What the other instances have of this is out of date, and nothing is stored in its place.
-    fn replaced(&self) {
-        if let Some(ours) = &*self.ours.borrow() {
-            ours.remove(self.stale.as_ref());
-        }
-    }
-
-    fn leave_table(&self) {
-        self.store.fills.remove(&self.key.view(), &self.fill);
+        self.keeper.fill.done(None);
     }
 }
 

@@ -8,11 +8,11 @@ use crate::entry::Variant;
 use crate::fill::Fill;
 use crate::key::{Key, KeyView};
 use crate::purge::marks::Marks;
-use crate::tier::held::Held;
+use crate::tier::memory_account::MemoryAccount;
 
 /// Whether a request fetches or follows.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum FillRole {
     /// First: the caller must run the filler, which removes the fill again.
     Lead(Arc<Fill>),
     /// Somebody fetches already.
@@ -24,13 +24,13 @@ pub(crate) enum Place {
 pub(crate) struct Fills {
     shards: [Mutex<HashMap<Key, Vec<Arc<Fill>>>>; SHARDS],
     hasher: foldhash::fast::RandomState,
-    held: Arc<Held>,
+    held: Arc<MemoryAccount>,
 }
 
 const SHARDS: usize = 16;
 
 impl Fills {
-    pub(crate) fn new(held: &Arc<Held>) -> Self {
+    pub(crate) fn new(held: &Arc<MemoryAccount>) -> Self {
         Fills {
             shards: std::array::from_fn(|_| Mutex::default()),
             hasher: foldhash::fast::RandomState::default(),
@@ -46,7 +46,7 @@ impl Fills {
     /// A place at the fill of this key and variant. `wanted` is `None` while nobody knows the answer's `Vary`: then any
     /// fill of the key will do until its head tells. None will that began before a purge which may concern it: whoever
     /// asks afterwards must not get what was there before.
-    pub(crate) fn join(&self, key: &KeyView<'_>, wanted: Option<Variant>, marks: &Marks) -> Place {
+    pub(crate) fn join(&self, key: &KeyView<'_>, wanted: Option<Variant>, marks: &Marks) -> FillRole {
         let mut shard = self.shard(key);
         let fills = shard.entry(key.to_key()).or_default();
         let suitable = fills.iter().find(|fill| {
@@ -54,11 +54,11 @@ impl Fills {
                 && marks.may_follow(key, fill.since())
         });
         if let Some(fill) = suitable {
-            return Place::Follow(Arc::clone(fill));
+            return FillRole::Follow(Arc::clone(fill));
         }
         let fill = Fill::new(wanted, marks.epoch(), &self.held);
         fills.push(Arc::clone(&fill));
-        Place::Lead(fill)
+        FillRole::Lead(fill)
     }
 
     /// Takes a fill out: whoever comes from now on finds the stored entry, or fetches anew.

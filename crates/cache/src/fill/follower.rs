@@ -10,7 +10,7 @@ use message::Error;
 
 use crate::entry::Entry;
 use crate::fill::beginning::Beginning;
-use crate::fill::{Fill, News};
+use crate::fill::{Fill, FillNews};
 
 /// What a reader gets next.
 #[derive(Debug)]
@@ -35,12 +35,12 @@ impl Follower {
     }
 
     #[cfg(test)]
-    pub(crate) fn poll_news(&self, cx: &mut Context<'_>) -> Poll<News> {
+    pub(crate) fn poll_news(&self, cx: &mut Context<'_>) -> Poll<FillNews> {
         self.fill.poll_news(self.seat, cx)
     }
 
     /// Waits for the head, or for word that there will be none.
-    pub(crate) async fn news(&self) -> News {
+    pub(crate) async fn news(&self) -> FillNews {
         std::future::poll_fn(|cx| self.fill.poll_news(self.seat, cx)).await
     }
 

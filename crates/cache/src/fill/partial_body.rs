@@ -13,9 +13,9 @@ use crate::entry::Draft;
 use crate::entry::draft::Drafting;
 use crate::entry::part::{Joined, Part};
 use crate::key::Key;
-use crate::store::{Kept, Store};
+use crate::store::{EntryOrPart, Store};
 use crate::tier::block::Block;
-use crate::tier::held::Hold;
+use crate::tier::memory_account::Hold;
 
 /// What keeping a part takes besides its content.
 pub(crate) struct KeptPart {
@@ -67,8 +67,8 @@ impl KeptPart {
             return;
         }
         let kept = match joined {
-            Joined::Part(part) => Kept::Part(Arc::new(*part)),
-            Joined::Whole(entry) => Kept::Entry { entry: Arc::new(*entry), before: None },
+            Joined::Part(part) => EntryOrPart::Part(Arc::new(*part)),
+            Joined::Whole(entry) => EntryOrPart::Entry { entry: Arc::new(*entry), before: None },
         };
         self.store.keep(&key, kept, self.policy.max_variants);
     }

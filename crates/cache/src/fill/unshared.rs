@@ -43,6 +43,9 @@ const FOR_LONG: Duration = Duration::from_mins(1);
 const TIMES: u32 = 10;
 
 impl Asker {
+    /// No client, but a call that many may wait for.
+    pub(crate) const NOBODY: Asker = Asker { has_credentials: false, insists: false };
+
     /// Whether others would have been told the same, as far as can be known.
     pub(crate) fn speaks_for_all(self) -> bool {
         !self.has_credentials && !self.insists
@@ -98,7 +101,7 @@ fn passing(took: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    const NOBODY: Asker = Asker { has_credentials: false, insists: false };
+    const NOBODY: Asker = Asker::NOBODY;
     const MOMENT: Duration = Duration::from_millis(3);
 
     fn lesson(status: u16, reason: NotStored, asker: Asker) -> Lesson {

@@ -103,6 +103,9 @@ impl<'a> Look<'a> {
         if policy.is_step {
             push_piece(also, ["step", ""], Some(self.source.as_bytes()));
         }
+        if policy.is_of_source {
+            push_piece(also, ["of source", ""], Some(self.source.as_bytes()));
+        }
         for name in &policy.headers {
             push_field(also, fields, name, value);
         }
@@ -266,6 +269,7 @@ mod tests {
             authority: "a.example",
             target,
             fields: Fields::Map(&fields),
+            client: None,
         };
         let look = Look { request: &request, policy, names: &[], source: "api" };
         look.key(&Learned::new(), None, &mut Scratch::default()).key.to_key()

@@ -84,6 +84,7 @@ impl Forgetting {
             authority: &self.authority,
             target: &self.target,
             fields: Fields::Map(&no_fields),
+            client: None,
         };
         for target in rules::invalidate::invalidated(&write, response.status, &response.fields) {
             let read = RequestView { method: &Method::GET, target: &target, ..write };

@@ -16,7 +16,7 @@ use std::time::Duration;
 use message::Timestamp;
 
 use self::note::notes_of;
-pub(crate) use self::note::{Mark, Note, Place, Prefix, Standing};
+pub(crate) use self::note::{Mark, MarkedPlace, Note, Prefix, Standing};
 use self::table::{MOST, Table};
 use crate::key::KeyView;
 use crate::purge::Purge;

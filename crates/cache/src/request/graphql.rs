@@ -234,6 +234,7 @@ mod tests {
             authority: "a.example",
             target,
             fields: Fields::Map(&fields),
+            client: None,
         };
         asks(&request, content.as_bytes(), persisted)
     }

@@ -180,6 +180,7 @@ mod tests {
             authority: "a.example",
             target: "/",
             fields: Fields::Wire(&lines),
+            client: None,
         };
         Interest::of(&Look { request: &request, policy, names: &[], source: "api" })
     }

@@ -89,6 +89,7 @@ mod tests {
             authority: "a.example",
             target,
             fields: Fields::Map(&fields),
+            client: None,
         };
         may_change(&request, content)
     }

@@ -1,5 +1,5 @@
 //! Block: the bytes of one content, in one piece. In: how much is to come, then the bytes. Out: all of them, as a slice.
-//! Made by `held`; filled by whatever takes content in (`arriving`, `part`, `partial_body`).
+//! Made by `memory_account`; filled by whatever takes content in (`arriving`, `part`, `partial_body`).
 //!
 //! An allocator keeps what is given back to it for the next who asks, and in little memory long content rarely finds a
 //! place in what it kept: contents of all lengths up to a sixteenth of `memory` came to two fifths more than was counted.

@@ -18,7 +18,7 @@ use message::{Clock, Error, Kind, Skew, Timestamp};
 use crate::entry::form;
 use crate::entry::{Draft, Entry};
 use crate::key::KeyView;
-use crate::purge::marks::{Mark, Marks, Note, Place, Prefix};
+use crate::purge::marks::{Mark, MarkedPlace, Marks, Note, Prefix};
 
 /// See the module.
 pub(crate) struct DiskTier {
@@ -226,12 +226,12 @@ const VERSION: u8 = 1;
 
 /// A note as an entry of the journal: version, kind, mark, and what is marked. When it was, stands there as a date.
 fn write_note(note: &Note, skew: Skew) -> Vec<u8> {
-    let place = |place: &Place| match place {
-        Place::Host(hash) => (2, *hash),
-        Place::Path(hash) => (3, *hash),
-        Place::Target(hash) => (4, *hash),
-        Place::PathOfTarget(hash) => (5, *hash),
-        Place::Tag(hash) => (6, *hash),
+    let place = |place: &MarkedPlace| match place {
+        MarkedPlace::Host(hash) => (2, *hash),
+        MarkedPlace::Path(hash) => (3, *hash),
+        MarkedPlace::Target(hash) => (4, *hash),
+        MarkedPlace::PathOfTarget(hash) => (5, *hash),
+        MarkedPlace::Tag(hash) => (6, *hash),
     };
     let mut out = vec![VERSION];
     match note {
@@ -302,11 +302,11 @@ fn read_note(entry: &[u8], skew: Skew, now: Timestamp) -> Option<Note> {
     }
     let hash = u128::from_le_bytes(rest.try_into().ok()?);
     let place = match kind {
-        2 => Place::Host(hash),
-        3 => Place::Path(hash),
-        4 => Place::Target(hash),
-        5 => Place::PathOfTarget(hash),
-        6 => Place::Tag(hash),
+        2 => MarkedPlace::Host(hash),
+        3 => MarkedPlace::Path(hash),
+        4 => MarkedPlace::Target(hash),
+        5 => MarkedPlace::PathOfTarget(hash),
+        6 => MarkedPlace::Tag(hash),
         _ => return None,
     };
     Some(Note::Place(place, mark))
@@ -340,11 +340,11 @@ mod tests {
         for note in [
             Note::Retired(5),
             Note::Everything(mark),
-            Note::Place(Place::Host(1), mark),
-            Note::Place(Place::Path(u128::MAX), mark),
-            Note::Place(Place::Target(3), mark),
-            Note::Place(Place::PathOfTarget(4), mark),
-            Note::Place(Place::Tag(5), mark),
+            Note::Place(MarkedPlace::Host(1), mark),
+            Note::Place(MarkedPlace::Path(u128::MAX), mark),
+            Note::Place(MarkedPlace::Target(3), mark),
+            Note::Place(MarkedPlace::PathOfTarget(4), mark),
+            Note::Place(MarkedPlace::Tag(5), mark),
             Note::Prefix(prefix(None), mark),
             Note::Prefix(prefix(Some("a")), mark),
         ] {

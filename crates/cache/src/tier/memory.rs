@@ -15,7 +15,7 @@ use crate::entry::Entry;
 use crate::entry::part::Part;
 use crate::entry::resource::Resource;
 use crate::key::{Key, KeyView};
-use crate::tier::held::Held;
+use crate::tier::memory_account::MemoryAccount;
 
 /// The memory tier. Shared between cores behind an `Arc`.
 pub struct Memory {
@@ -23,7 +23,7 @@ pub struct Memory {
     /// Held while a resource is replaced, so that two variants stored at once do not lose each other. Never on a hit.
     writing: Mutex<()>,
     evicted: Arc<AtomicU64>,
-    held: Arc<Held>,
+    held: Arc<MemoryAccount>,
 }
 
 /// How long a walk works, and rests, in turn.
@@ -42,7 +42,7 @@ impl Weighter<Key, Resource> for Cost {
 #[derive(Clone)]
 struct Evicted {
     count: Arc<AtomicU64>,
-    held: Arc<Held>,
+    held: Arc<MemoryAccount>,
 }
 
 impl Lifecycle<Key, Resource> for Evicted {
@@ -69,7 +69,7 @@ impl Memory {
         // Rounded down to a power of two, which the table would otherwise round up.
         let shards = 1 << shards.ilog2();
         let evicted = Arc::new(AtomicU64::new(0));
-        let held = Held::new(bytes);
+        let held = MemoryAccount::new(bytes);
         let options = OptionsBuilder::new()
             .shards(shards)
             .weight_capacity(bytes)
@@ -219,7 +219,7 @@ impl Memory {
     }
 
     /// The content there is, in the table and out of it.
-    pub(crate) fn held(&self) -> &Arc<Held> {
+    pub(crate) fn held(&self) -> &Arc<MemoryAccount> {
         &self.held
     }
 

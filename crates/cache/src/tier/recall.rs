@@ -9,8 +9,8 @@ use rules::Reuse;
 
 use crate::answer::{Answer, Caching};
 use crate::entry::Entry;
-use crate::entry::draft::client_lifetime;
 use crate::fill::fetch::Ask;
+use crate::tier::behind::Behind;
 use crate::tier::disk::OnDisk;
 
 /// What was found.
@@ -29,57 +29,30 @@ const SHORT: u64 = 1024 * 1024;
 impl<C: Call> Caching<'_, C> {
     /// See the module.
     pub(crate) async fn recall(&self, ask: &Ask, fwd: Fwd) -> Recalled {
+        let behind = Behind {
+            store: self.store,
+            policy: self.policy,
+            sharing: self.sharing(),
+            key: ask.key.view(),
+            fields: ask.request.view().fields,
+        };
         // The disk keeps one answer for each key, and it is in memory where another variant is looked for.
-        let on_disk = if fwd == Fwd::UriMiss { self.recall_from_disk(ask).await } else { Recalled::Nothing };
-        match on_disk {
-            Recalled::Nothing => self.recall_from_others(ask).await,
-            found => found,
-        }
-    }
-
-    /// What another instance has fetched.
-    async fn recall_from_others(&self, ask: &Ask) -> Recalled {
-        let Some(sharing) = self.sharing() else { return Recalled::Nothing };
-        let key = ask.key.view();
-        match sharing.find(&key, ask.request.view().fields).await {
-            Some(entry) => {
-                self.store.memory.put_newer(&key, Arc::clone(&entry), self.policy.max_variants);
-                self.held(ask, &entry)
-            }
+        let on_disk =
+            if fwd == Fwd::UriMiss { self.recall_from_disk(&behind, ask).await } else { Recalled::Nothing };
+        let Recalled::Nothing = on_disk else { return on_disk };
+        match behind.at_others().await {
+            Some(entry) => self.held(ask, &entry),
             None => Recalled::Nothing,
         }
     }
 
-    async fn recall_from_disk(&self, ask: &Ask) -> Recalled {
-        let Some(disk) = &self.store.disk else { return Recalled::Nothing };
-        // What other instances purged while this one was not running is not known yet.
-        if self.store.shared.as_ref().is_some_and(|shared| !shared.has_judged()) {
-            return Recalled::Nothing;
-        }
-        let key = ask.key.view();
-        let Some(mut found) = disk.find(&key).await else { return Recalled::Nothing };
-        let fields = ask.request.view().fields;
-        if found.draft.variant.as_ref().is_some_and(|variant| !variant.matches(fields)) {
-            return Recalled::Nothing;
-        }
-        found.draft.client_lifetime =
-            client_lifetime(&mut found.draft.fields, found.draft.variant.as_ref(), self.policy);
+    async fn recall_from_disk(&self, behind: &Behind<'_>, ask: &Ask) -> Recalled {
+        let Some(found) = behind.on_disk().await else { return Recalled::Nothing };
         if found.content.length() > SHORT && self.streams(ask, &found) {
             return Recalled::Answer(Box::new(streamed(ask, found)));
         }
-        // What is read counts as on its way into memory, so that many at once do not take more than there is.
-        let Some(hold) = self.store.memory.held().room(found.content.length()) else {
-            return Recalled::Nothing;
-        };
-        let Some(content) = found.content(self.policy.max_body).await else {
-            return Recalled::Nothing;
-        };
-        let entry = Arc::new(Entry::new(found.draft, hold.copied(&content)));
-        match self.store.standing(&key, entry) {
-            Some(entry) => {
-                self.store.memory.put_if_missing(&key, Arc::clone(&entry));
-                self.held(ask, &entry)
-            }
+        match behind.load(found).await {
+            Some(entry) => self.held(ask, &entry),
             None => Recalled::Nothing,
         }
     }

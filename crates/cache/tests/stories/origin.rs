@@ -249,6 +249,7 @@ pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> 
         body: Body::Empty,
         client: Client { address, local: address, trusted: false },
         interim: Interim::default(),
+        on_behalf: None,
     }
 }
 

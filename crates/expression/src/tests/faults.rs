@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{expression, template};
-use crate::Fault;
+use crate::ExpressionFault;
 
 #[test]
 fn faults_say_what_to_write() {
@@ -83,7 +83,7 @@ fn faults_say_what_to_write() {
             "write values that it can be worked out with",
         ),
     ] {
-        assert_eq!(template(text), Err(Fault::new(cause, remedy)), "{text}");
+        assert_eq!(template(text), Err(ExpressionFault::new(cause, remedy)), "{text}");
     }
 }
 

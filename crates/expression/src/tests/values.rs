@@ -6,8 +6,8 @@ use message::{Fields, RequestView, Scheme};
 use proptest::prelude::*;
 
 use crate::{
-    Argument, Arguments, Content, Context, Expression, Fault, Given, Json, Kind, Named, Names, Output,
-    Parameter, Parts, Scalar, Template, Unwritten,
+    Argument, Arguments, Content, Context, Expression, ExpressionFault, Given, Json, Named, Names, Output,
+    Parameter, Parts, Scalar, Template, Unwritten, ValueKind,
 };
 
 const NAMES: [&str; 6] = ["body", "user", "users", "orders", "gone", "text"];
@@ -36,20 +36,21 @@ fn with<T>(target: &str, values: &[Given], ask: impl FnOnce(&Context<'_>) -> T) 
         authority: "a.example",
         target,
         fields: Fields::Map(&fields),
+        client: None,
     };
     ask(&Context { request: &request, names: &[None, Some("id".into())], values })
 }
 
 const TARGET: &str = "/u/7?q=a+b&id=1&id=2&empty=";
 
-fn output(text: &str, known: &[Named]) -> Result<Output, Fault> {
-    let names = Names { segments: Some(&["id"]), values: known, joins_lists: true };
+fn output(text: &str, known: &[Named]) -> Result<Output, ExpressionFault> {
+    let names = Names { segments: Some(&["id"]), values: known, joins_lists: true, knows_client: true };
     Output::parse_braced(&format!("${{{text}}}"), &names)
 }
 
 fn template(text: &str) -> Template {
     let known = known();
-    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true };
+    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
     Template::parse_in(text, &names).unwrap_or_else(|fault| panic!("{text}: {fault}"))
 }
 
@@ -69,7 +70,7 @@ fn text_of(text: &str) -> Option<String> {
 
 fn holds(text: &str) -> bool {
     let known = known();
-    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true };
+    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
     let expression = Expression::parse_in(text, &names).unwrap_or_else(|fault| panic!("{text}: {fault}"));
     with(TARGET, &values(), |context| expression.holds(context))
 }
@@ -133,7 +134,7 @@ fn within_a_text_they_are_written_as_text() {
         if expected.is_none() && text.contains(".map(") {
             // A list that is worked out is refused when the file is loaded.
             let known = known();
-            let names = Names { segments: None, values: &known, joins_lists: true };
+            let names = Names { segments: None, values: &known, joins_lists: true, knows_client: true };
             assert!(Template::parse_in(text, &names).is_err(), "{text}");
             continue;
         }
@@ -285,7 +286,7 @@ fn a_value_becomes_a_parameter_of_its_kind() {
 fn words_of_a_command_are_as_many_as_a_value_has() {
     let written_in = |text: &str, may_be_many| {
         let known = known();
-        let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true };
+        let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
         let argument = Argument::parse_in(text, &names, may_be_many).unwrap();
         let mut out = Arguments::default();
         let there = with(TARGET, &values(), |context| argument.write(context, &mut out));
@@ -415,9 +416,11 @@ fn long_lists_and_large_values_go_on_but_are_not_computed_with() {
 
 #[test]
 fn parts_that_have_places_of_their_own_are_read_there() {
-    let items = Named { kind: Kind::List, parts: Parts::Items { first: 1, count: 2 }, ..Named::any("tests") };
+    let items =
+        Named { kind: ValueKind::List, parts: Parts::Items { first: 1, count: 2 }, ..Named::any("tests") };
     let names = vec!["a".into(), "b".into()];
-    let members = Named { kind: Kind::Map, parts: Parts::Members { first: 1, names }, ..Named::any("maps") };
+    let members =
+        Named { kind: ValueKind::Map, parts: Parts::Members { first: 1, names }, ..Named::any("maps") };
     let known = vec![Named::any("body"), Named::any(""), Named::any(""), items, members];
     let places = |text: &str| output(text, &known).map(|output| output.values().collect::<Vec<_>>());
     assert_eq!(places("tests"), Ok(vec![3]));
@@ -448,7 +451,7 @@ fn parts_that_have_places_of_their_own_are_read_there() {
             "let it stand alone, as in `\"${users.pick('id', 'name')}\"`",
         ),
     ] {
-        assert_eq!(places(text), Err(Fault::new(cause, remedy)), "{text}");
+        assert_eq!(places(text), Err(ExpressionFault::new(cause, remedy)), "{text}");
     }
 }
 
@@ -503,7 +506,7 @@ proptest! {
         let values = vec![given("{}"), given(&one), given(&two), given(&two), Given::Nothing, Given::Json(Json::string(&text))];
         let known = known();
         let value = |text: &str| Content::Value(output(text, &known).unwrap());
-        let names = Names { segments: None, values: &known, joins_lists: true };
+        let names = Names { segments: None, values: &known, joins_lists: true, knows_client: true };
         let written = |text: &str| Content::Text(Template::parse_in(text, &names).unwrap());
         let content = Content::Map(vec![
             (text.clone(), value("user")),
@@ -528,4 +531,26 @@ proptest! {
         // As a parameter it is something, whatever it is.
         with(TARGET, &values, |context| content.parameter(context)).unwrap();
     }
+}
+
+#[test]
+fn a_client_is_told_by_its_address_and_an_ipv6_one_by_its_network() {
+    let fields = HeaderMap::new();
+    let text = |client: Option<&str>| {
+        let request = RequestView {
+            method: &Method::GET,
+            scheme: Scheme::Http,
+            authority: "a.example",
+            target: "/",
+            fields: Fields::Map(&fields),
+            client: client.map(|address| address.parse().unwrap()),
+        };
+        let mut out = Vec::new();
+        let context = Context { request: &request, names: &[], values: &[] };
+        template("${client.address} ${client.network}").write(&context, &mut out);
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(text(Some("10.0.0.7")), "10.0.0.7 10.0.0.7");
+    assert_eq!(text(Some("2001:db8:1:2:3::4")), "2001:db8:1:2:3::4 2001:db8:1:2::/64");
+    assert_eq!(text(None), "", "nobody's is missing");
 }

@@ -18,7 +18,7 @@ use crate::Handler;
 use crate::connection::ConnectionContext;
 
 /// What became of the bytes.
-pub(super) struct Answered {
+pub(super) struct AnsweredHits {
     /// How many of them are done with.
     pub(super) consumed: usize,
     /// Content that follows the answers and was too long to be copied behind them.
@@ -47,7 +47,7 @@ pub(super) fn answer_hits<H: Handler>(
     limits: &HeadLimits,
     input: &[u8],
     out: &mut Vec<u8>,
-) -> Answered {
+) -> AnsweredHits {
     let mut consumed = 0;
     let mut content = Bytes::new();
     let rest = loop {
@@ -88,7 +88,7 @@ pub(super) fn answer_hits<H: Handler>(
             break Rest::More;
         }
     };
-    Answered { consumed, content, rest }
+    AnsweredHits { consumed, content, rest }
 }
 
 fn refuse(error: Error, is_head: bool) -> Rest {
@@ -118,8 +118,14 @@ fn answer_fresh<H: Handler>(
     if !is_read || has_content || head.upgrade {
         return None;
     }
-    let view =
-        RequestView { method: &head.method, scheme, authority, target, fields: Fields::Wire(head.fields) };
+    let view = RequestView {
+        method: &head.method,
+        scheme,
+        authority,
+        target,
+        fields: Fields::Wire(head.fields),
+        client: None,
+    };
     context.handler.answer_fresh(&view, &context.client, out)
 }
 

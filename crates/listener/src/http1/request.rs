@@ -23,7 +23,7 @@ pub(super) fn accept<H>(
     target: Cow<'_, str>,
 ) -> Result<Box<Exchange>> {
     if head.method == Method::CONNECT || head.method == Method::TRACE {
-        return Err(Error::new(Kind::MethodNotAllowed, "CONNECT and TRACE are not served"));
+        return Err(Error::new(Kind::MethodNotAllowed, "CONNECT and TRACE are not supported"));
     }
     if matches!(head.framing, Framing::Length(length) if length > context.limits.body_size) {
         return Err(Error::new(Kind::ContentTooLarge, "the request's content is larger than the limit"));
@@ -48,6 +48,7 @@ pub(super) fn accept<H>(
         body: Body::Empty,
         client: context.client,
         interim: Interim::default(),
+        on_behalf: None,
     };
     Ok(Box::new(Exchange { request, asked, framing: head.framing, expect_continue: head.expect_continue }))
 }

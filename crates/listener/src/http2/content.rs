@@ -113,7 +113,7 @@ impl Body for Content {
             Poll::Ready(next) => next,
             Poll::Pending => {
                 ready!(self.poll_late(cx));
-                Some(Err(Error::new(Kind::ClientTimeout, "the client sent no content for too long")))
+                Some(Err(Error::new(Kind::ClientTimeout, "the request's content did not arrive in time")))
             }
         };
         self.waiting = None;
@@ -162,7 +162,7 @@ fn check_trailers(trailers: HeaderMap) -> Result<HeaderMap, Error> {
     if forbidden || trailers.values().any(blank) {
         return Err(Error::new(
             Kind::MalformedRequest,
-            "a trailer carries a field that must stand in the head",
+            "a trailer contains a field that belongs in the header section",
         ));
     }
     Ok(trailers)

@@ -30,7 +30,7 @@ pub(super) fn read<H>(
     let limits = &connection.limits;
     let mut fields = head.headers;
     if fields.len() > limits.header_count {
-        return Err(Error::new(Kind::HeadTooLarge, "the request head holds more fields than the limit"));
+        return Err(Error::new(Kind::HeadTooLarge, "the request has more header fields than the limit"));
     }
     check_fields(&fields)?;
     let target = read_target(&head.method, &head.uri)?;
@@ -38,7 +38,7 @@ pub(super) fn read<H>(
     let authority = read_authority(&head.uri, &fields, scheme)?;
     let length = read_length(&fields)?;
     if length.is_some_and(|length| length > limits.body_size) {
-        return Err(Error::new(Kind::ContentTooLarge, "Content-Length is larger than the limit"));
+        return Err(Error::new(Kind::ContentTooLarge, "the request's content is larger than the limit"));
     }
     fields.remove(HOST);
     join_cookies(&mut fields);
@@ -61,6 +61,7 @@ pub(super) fn read<H>(
         body,
         client: connection.client,
         interim,
+        on_behalf: None,
     })
 }
 
@@ -79,7 +80,7 @@ fn check_fields(fields: &HeaderMap) -> Result<()> {
         }
         // an origin behind CGI reads `_` as `-`
         if matches!(name.as_str(), "content_length" | "transfer_encoding") {
-            return Err(malformed("a field name imitates a framing field"));
+            return Err(malformed("a field name imitates Content-Length or Transfer-Encoding"));
         }
     }
     Ok(())
@@ -96,7 +97,7 @@ fn read_target(method: &Method, uri: &http::Uri) -> Result<Box<str>> {
         return Err(malformed(":path does not begin with a slash"));
     }
     if !target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
-        return Err(malformed(":path holds a byte that must be percent-encoded"));
+        return Err(malformed(":path contains a byte that must be percent-encoded"));
     }
     Ok(target.into())
 }
@@ -117,7 +118,7 @@ fn read_authority(uri: &http::Uri, fields: &HeaderMap, scheme: Scheme) -> Result
         (None, None) => return Err(malformed(":authority and Host are missing")),
     };
     if hosts.next().is_some() {
-        return Err(malformed("Host is there twice"));
+        return Err(malformed("Host is given twice"));
     }
     Ok(authority)
 }
@@ -135,7 +136,7 @@ fn read_length(fields: &HeaderMap) -> Result<Option<u64>> {
     let mut values = fields.get_all(CONTENT_LENGTH).iter().map(HeaderValue::as_bytes);
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(malformed("Content-Length is there twice"));
+        return Err(malformed("Content-Length is given twice"));
     }
     let plain = value == b"0" || (value.iter().all(u8::is_ascii_digit) && !value.starts_with(b"0"));
     let length = std::str::from_utf8(value).ok().filter(|_| plain).and_then(|value| value.parse().ok());

@@ -6,6 +6,10 @@ use rules::{Encoding, QueryKey};
 
 /// How the cache treats the answers of a route.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of the language that have nothing to do with each other"
+)]
 pub struct CachePolicy {
     /// The policy's name in the file, for logs.
     pub name: String,
@@ -43,6 +47,9 @@ pub struct CachePolicy {
     pub coalesce: bool,
     /// What of all this is looked up by name in a request.
     pub counted: Counted,
+    /// Whether the tags of a response go no further than here. Not where another cache stands around this one, which wants
+    /// to know them too.
+    pub strips_tags: bool,
     /// Whether the route lets signed requests alone in, so that not all who know a URL may have its answer.
     pub is_signed: bool,
 }
@@ -119,6 +126,7 @@ impl Default for CachePolicy {
             shared: false,
             coalesce: true,
             counted: Counted::default(),
+            strips_tags: true,
             is_signed: false,
         }
     }
@@ -128,7 +136,7 @@ impl Default for CachePolicy {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four switches of the language that have nothing to do with each other"
+    reason = "switches of the language that have nothing to do with each other"
 )]
 pub struct KeyPolicy {
     /// Whether `http` and `https` have answers of their own.
@@ -154,6 +162,8 @@ pub struct KeyPolicy {
     /// Whether it is for calls of a compose: nothing that clients ask for themselves may have the same key, whatever
     /// host and path they name; nor a call of another source.
     pub is_step: bool,
+    /// Whether it stands on a source: whatever else is cached on the way there has keys of its own.
+    pub is_of_source: bool,
 }
 
 impl Default for KeyPolicy {
@@ -170,6 +180,7 @@ impl Default for KeyPolicy {
             fold_encodings: false,
             fold_languages: None,
             is_step: false,
+            is_of_source: false,
         }
     }
 }

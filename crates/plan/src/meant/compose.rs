@@ -9,7 +9,7 @@ use std::time::Duration;
 use expression::{Content, Expression, Output, Template};
 use http::{HeaderName, Method};
 
-use super::{CachePolicy, Read, SourceId, Statement};
+use super::{Layers, Read, SourceId, Statement};
 
 /// The place of the request's content among the values.
 pub const BODY: usize = 0;
@@ -63,27 +63,24 @@ pub struct Step {
     pub timeout: Option<Duration>,
     /// What there is in its place when it fails.
     pub on_error: OnError,
-    /// What wraps its call.
-    pub wrapping: Option<Wrapping>,
+    /// What wraps its call: an index into [`Plan::wrappings`](crate::Plan::wrappings). `None`: it makes none itself.
+    pub wrapping: Option<usize>,
+    /// Whether other requests may share its call: not where a limit counts it by who asks.
+    pub is_shared: bool,
 }
 
-/// What wraps the call of a step.
-#[derive(Clone, Debug)]
+/// What wraps the calls of steps, and where they end. Steps that say the same have the same one, so that equal calls of
+/// theirs are known for the same, whichever steps and routes they are of.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wrapping {
-    /// The cache around it.
-    pub policy: Arc<CachePolicy>,
-    /// Whether what it gave last stands in when it fails: then nothing that fails may take its place.
+    /// Whom they ask.
+    pub source: SourceId,
+    /// How an origin's content is read.
+    pub form: HttpForm,
+    /// What wraps the call, that of its source included.
+    pub layers: Layers,
+    /// Whether what was given last stands in when a call fails: then nothing that fails may take its place.
     pub stands_in: bool,
-    /// The same for all wrappings of a file that are equal, and for no others: so equal calls of steps that are wrapped
-    /// alike are known for the same, whichever steps and routes they are of.
-    pub number: u32,
-}
-
-/// Numbers follow from what else is in the file, which changes nothing about a wrapping.
-impl PartialEq for Wrapping {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.policy, self.stands_in) == (&other.policy, other.stands_in)
-    }
 }
 
 /// A list that a step is done for.
@@ -242,6 +239,16 @@ impl Graph {
     /// The place of a step's value.
     pub fn place(&self, step: usize) -> usize {
         self.before + step
+    }
+
+    /// Whether a step of it may change something.
+    pub fn writes(&self) -> bool {
+        self.steps.iter().any(|step| match &step.task {
+            Task::Call(StepCall::Http(call)) => !call.method.is_safe(),
+            Task::Call(StepCall::Sql(call)) => !call.statement.reads,
+            Task::Compose(inner) => inner.writes(),
+            Task::Call(StepCall::Read(_) | StepCall::Wasm(_)) | Task::Gather(_) => false,
+        })
     }
 
     /// How many values there are once every step has ended.

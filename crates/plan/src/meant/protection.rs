@@ -11,6 +11,13 @@ pub struct Protection {
     cache: usize,
     /// What writes make forgotten; 0: nothing else than the URL itself.
     invalidate: usize,
+    /// How often it may be asked; 0: as often as anybody likes.
+    limits: usize,
+}
+
+/// What its limits are called.
+fn names(route: &Route) -> impl Iterator<Item = &str> {
+    route.layers.limits().map(|limit| limit.name.as_str())
 }
 
 impl Protection {
@@ -24,28 +31,33 @@ impl Protection {
             } else {
                 number(at, &|other| other.signed == route.signed)
             },
-            cache: match &route.cache {
+            cache: match route.cache() {
                 None => 0,
                 // By name: that only one of the two is signed is told above.
                 Some(cache) => {
-                    number(at, &|other| other.cache.as_ref().is_some_and(|other| other.name == cache.name))
+                    number(at, &|other| other.cache().is_some_and(|other| other.name == cache.name))
                 }
             },
             invalidate: match &*route.invalidate {
                 [] => 0,
                 rules => number(at, &|other| other.invalidate == rules),
             },
+            limits: match route.layers.limits().next() {
+                None => 0,
+                Some(_) => number(at, &|other| names(other).eq(names(route))),
+            },
         };
         routes.iter().enumerate().map(protection).collect()
     }
 
-    /// Whether a request under this protection gets round what `other` asks for: it comes in without the signature, its answer
-    /// is stored in another way (where nothing is stored, nobody else gets it), or, where it `writes`, what would be
+    /// Whether a request under this protection gets round what `other` asks for: it comes in without the signature, or oftener than it may, its
+    /// answer is stored in another way (where nothing is stored, nobody else gets it), or, where it `writes`, what would be
     /// forgotten is not.
     pub fn lacks(self, other: Protection, writes: bool) -> bool {
         let differs = |one: usize, other: usize| other != 0 && one != other;
         differs(self.signed, other.signed)
             || differs(other.cache, self.cache)
+            || differs(self.limits, other.limits)
             || (writes && differs(self.invalidate, other.invalidate))
     }
 }

@@ -11,7 +11,6 @@ mod each;
 mod graph;
 mod scope;
 mod step;
-mod wrappings;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,7 +27,6 @@ use crate::yaml::value;
 use crate::{default, schema};
 pub(crate) use scope::CONTENT;
 use scope::Scope;
-pub(crate) use wrappings::Wrappings;
 
 /// Reads the compose of a route. `pattern` is missing where it has a fault of its own.
 pub(crate) fn compose(

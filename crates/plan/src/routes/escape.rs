@@ -64,7 +64,7 @@ fn lost(route: &Route, other: &Route) -> Option<String> {
     {
         return Some(format!("the signature of {}", quoted(&signed.name)));
     }
-    let (own, theirs) = (route.cache.as_deref()?, other.cache.as_deref()?);
+    let (own, theirs) = (route.cache()?, other.cache()?);
     let names_people = own.per.is_some() || !own.skip_for.is_empty();
     (names_people && own != theirs && answers_others(theirs, other.pattern.method.as_ref()))
         .then(|| format!("`{}` of {}", if own.per.is_some() { "per" } else { "skip_for" }, quoted(&own.name)))

@@ -1,6 +1,6 @@
 //! The words of `compose`, and of the sources that only its steps use.
 
-use super::{SECRET_FORM, Section, word};
+use super::{SECRET_FORM, Section, USE, word};
 
 pub(crate) static STEP: Section = Section {
     path: "routes[].compose.<step>",
@@ -64,7 +64,7 @@ pub(crate) static STEP: Section = Section {
              `omit`: as if the step were not there. `stale`: what it last gave for the same arguments; `[stale, null]` \
              says what to use if there is nothing. A text needs quotes.",
         ),
-        word("use", "name of a policy, or list", None, "What wraps the call: policies with `cache`."),
+        word("use", "name of a policy, or list", None, "What wraps the call; a list wraps in its order, outermost first."),
         word(
             "batch",
             "`true` or `false`",
@@ -82,7 +82,7 @@ pub(crate) static STEP: Section = Section {
             "db: SELECT id, title FROM books WHERE id IN (?)\nargs: [\"${query.all('id')}\"]\nbatch: true",
         ),
     ],
-    later: &["retry", "limit", "hedge", "breaker"],
+    later: &[],
 };
 
 pub(crate) static SAVE: Section = Section {
@@ -137,8 +137,9 @@ pub(crate) static SOURCE_SQL: Section = Section {
             "Time from a statement to its last row; then it is cancelled, in the database too.",
         ),
         word("tls", "section", None, "How a server with TLS is verified."),
+        USE,
     ],
-    later: &["use"],
+    later: &[],
 };
 
 pub(crate) static SOURCE_WASM: Section = Section {
@@ -152,6 +153,7 @@ pub(crate) static SOURCE_WASM: Section = Section {
         word("memory", "size", Some("64MiB"), "Bytes that one call may use."),
         word("threads", "number", None, "Threads that compute; as many as cores if omitted."),
         word("queue", "number", Some("1000"), "Calls that may wait for a thread; above: 503 at once."),
+        USE,
     ],
-    later: &["use"],
+    later: &[],
 };

@@ -4,7 +4,9 @@ use super::{Section, word};
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
-    meaning: "What a route may use: `cache`, `signed`, or both.",
+    meaning: "What wraps a call. Routes, sources and steps name policies in `use`; a list wraps in its order, outermost \
+              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `retry`, `limit`, `timeout.per_try`, so \
+              that a cache hit costs the source nothing.",
     example: "live: { cache: { ttl: 5s } }",
     words: &[
         word(
@@ -23,8 +25,122 @@ pub(crate) static POLICY: Section = Section {
              before you remove the old one. nginx calls this `secure_link`.",
             "signed: { keys: { main: { file: main.key } } }\ncache: { mode: force, ttl: 1h }",
         ),
+        word("retry", "section, or `true` for its defaults", None, "Makes a call again where it failed.").told(
+            "Only where a retry may succeed and is safe: the source could not be reached or broke off, or answered with a \
+             status of `on`, and the call is idempotent (GET, HEAD, PUT, DELETE, OPTIONS, QUERY; a \
+             statement that reads; a read of Redis). A call that never reached the source is made again whatever its \
+             method. Between two tries lies a random pause of up to `backoff`, doubled from try to try; a `Retry-After` \
+             from the source is honoured if it is no longer than the longest pause, and otherwise ends the tries. `budget` \
+             keeps retries from making an outage worse: at most this share of the calls of the last ten seconds, and \
+             `floor` besides. A policy has one budget, wherever it is used. With the budget used up, with the \
+             last try or when `timeout.overall` leaves no time, the client gets what the last try gave.",
+            "retry: { attempts: 3, backoff: 50ms..2s, budget: 20% }",
+        ),
+        word("limit", "rate, or section", None, "How often a call may be made.").told(
+            "Counted over all cores of this instance; what comes too often is refused with 429 and `Retry-After`, and \
+             responses say in `RateLimit-Policy` and `RateLimit` what is left, for limits before the cache. A policy has one quota, wherever it is used: \
+             two routes that use it share it. It lasts over a reload that does not change the limit itself. Inside one policy a limit stands behind the cache, so that it counts what the \
+             source has to do, each retry included. To limit clients, hits included, put it into a policy of its own and \
+             name that one first: `use: [clients, live]`. Behind a cache `per` takes no expression: one fetch is for many. On a step, `per` reads the client's request. Count by what \
+             clients cannot choose: whoever may pick the value of a header has as many quotas as there are values. What \
+             `fleetfoot cache warm` and refreshes ask counts only behind the cache.",
+            "limit: { rate: 20/s, burst: 40, per: \"${client.network}\" }",
+        ),
+        word("timeout", "duration (overall), or section", None, "How long a call may take.").told(
+            "`overall` covers all tries and the pauses between them, `per_try` each try. The time runs from when the request has \
+             been sent, upload included, until the head of the response is there (its body has the source's \
+             `timeout.body`); in a step, until the whole value is. What is late is cancelled, and the client gets 504 \
+             unless the cache has something to give instead. Behind a cache the timeout applies to the fetch, not to \
+             requests waiting for it.",
+            "timeout: { overall: 2s, per_try: 500ms }",
+        ),
     ],
-    later: &["limit", "concurrency", "retry", "hedge", "breaker", "accounts", "har"],
+    later: &["concurrency", "hedge", "breaker", "accounts", "har"],
+};
+
+pub(crate) static LIMIT: Section = Section {
+    path: "policies.<name>.limit",
+    meaning: "How often a call may be made. Short form: `limit: 100/s`.",
+    example: "limit: { rate: 20/s, burst: 40, per: \"${client.network}\" }",
+    words: &[
+        word("rate", "rate", None, "How many in how long: `100/s`, `5/m`, `1000/h`, `10/30s`. Required."),
+        word(
+            "algorithm",
+            "`gcra`, `fixed` or `sliding`",
+            Some("gcra"),
+            "`gcra`: `burst` at once, then evenly spread at `rate`. `fixed`: all of `rate` in a window that begins with a \
+             first call. `sliding`: never more than `rate` in any interval of that length.",
+        ),
+        word("burst", "number", None, "Calls at once, for `gcra`. Default: the number in `rate`."),
+        word(
+            "per",
+            "expression or `provider`",
+            None,
+            "What is counted apart: `\"${client.network}\"` (of IPv6, the /64), `\"${header('X-Api-Key')}\"`; `provider`: each source. Calls for \
+             which it gives nothing are counted together.",
+        ),
+        word(
+            "values",
+            "number",
+            Some("100000"),
+            "How many values of `per` are remembered. Beyond that, the one whose quota refills soonest is dropped.",
+        ),
+    ],
+    later: &["queue", "learn", "shared"],
+};
+
+pub(crate) static RETRY: Section = Section {
+    path: "policies.<name>.retry",
+    meaning: "When a call is made again, and how often. `retry: true` takes every default.",
+    example: "retry: { attempts: 3, backoff: 50ms..2s, budget: 20% }",
+    words: &[
+        word("attempts", "number", Some("3"), "Tries in all, from 2 to 10."),
+        word(
+            "backoff",
+            "duration..duration",
+            Some("25ms..1s"),
+            "The longest pause before the second try, and the longest there is.",
+        ),
+        word(
+            "budget",
+            "share",
+            Some("20%"),
+            "Retries at most, as a share of the calls of the last ten seconds.",
+        ),
+        word("floor", "rate", Some("3/s"), "Retries that are allowed besides that share."),
+        word(
+            "on",
+            "status or word, or list",
+            None,
+            "What is retried: statuses, and words of `Fleetfoot-Error` such as `connect`, `source-timeout` or `broke-off`. \
+             Default: `502`, `503`, `504`, `resolve`, `connect`, `connect-timeout`, `source-timeout`, `broke-off`, \
+             `no-healthy-target`, `read-unavailable`.",
+        ),
+        word(
+            "methods",
+            "`idempotent` or `all`",
+            Some("idempotent"),
+            "Whether also a POST is made again after it may have reached the source.",
+        ),
+        word(
+            "replay",
+            "size",
+            Some("64KiB"),
+            "Content of a request that is held for another try; a longer one is sent once.",
+        ),
+    ],
+    later: &[],
+};
+
+pub(crate) static TIMEOUT: Section = Section {
+    path: "policies.<name>.timeout",
+    meaning: "How long a call may take. Short form: `timeout: 2s`, which is `overall`.",
+    example: "timeout: { overall: 2s, per_try: 500ms }",
+    words: &[
+        word("overall", "duration", None, "All tries together."),
+        word("per_try", "duration", None, "Each try."),
+    ],
+    later: &[],
 };
 
 pub(crate) static SIGNED: Section = Section {

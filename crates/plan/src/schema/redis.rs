@@ -1,6 +1,6 @@
 //! The words of sources that are a Redis or a store.
 
-use super::{SECRET_FORM, Section, word};
+use super::{SECRET_FORM, Section, USE, word};
 
 pub(crate) static SOURCE_REDIS: Section = Section {
     path: "sources.<name> at a Redis",
@@ -93,8 +93,9 @@ pub(crate) static SOURCE_REDIS: Section = Section {
             "public: true",
         ),
         word("tier", "section", None, "For policies with `tier`: what instances keep there together."),
+        USE,
     ],
-    later: &["pool", "use", "retry"],
+    later: &["pool"],
 };
 
 pub(crate) static SOURCE_REDIS_TIER: Section = Section {
@@ -165,6 +166,7 @@ pub(crate) static SOURCE_STORE: Section = Section {
             Some("false"),
             "Whether requests may name any of its keys, as for a Redis.",
         ),
+        USE,
     ],
     later: &[],
 };

@@ -1,6 +1,6 @@
 //! The words of `sources`.
 
-use super::{Section, word};
+use super::{Section, USE, word};
 
 pub(crate) static SOURCE: Section = Section {
     path: "sources.<name>",
@@ -49,8 +49,9 @@ pub(crate) static SOURCE: Section = Section {
             "The age beyond which a connection gets no further requests. One to an address that its name no longer \
              resolves to is given up half a minute after the name has changed, whatever its age.",
         ),
+        USE,
     ],
-    later: &["use", "retry"],
+    later: &[],
 };
 
 pub(crate) static SOURCE_HEALTH: Section = Section {

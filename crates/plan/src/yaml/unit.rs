@@ -12,7 +12,7 @@ const DURATIONS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const SIZES: [(&str, u64); 5] =
     [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
-const PER: [(&str, u64); 3] = [("s", 1), ("m", 60), ("h", 3600)];
+const PER: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
 
 /// How often something may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,18 +57,21 @@ pub fn fraction(text: &str) -> Result<f64, Reason> {
     }
 }
 
-/// `100/s`, `5/m`, `1000/h`.
+/// `100/s`, `5/m`, `1000/h`, `10/30s`.
 pub fn rate(text: &str) -> Result<Rate, Reason> {
     let wrong = |remedy: &str| Reason::new(format!("{} is not a rate", quoted(text)), remedy);
     let Some((count, per)) = text.split_once('/') else {
         return Err(wrong("write how many in how long, like `100/s`"));
     };
-    let Some((_, seconds)) = PER.iter().find(|(unit, _)| *unit == per) else {
-        return Err(wrong("write `/s`, `/m` or `/h` after the number, like `100/s`"));
+    let unit = PER.iter().find(|(unit, _)| *unit == per).map(|(_, seconds)| Duration::from_secs(*seconds));
+    let Some(per) = unit.or_else(|| duration(per).ok().filter(|per| !per.is_zero())) else {
+        return Err(wrong(
+            "write `/s`, `/m`, `/h` or `/d` after the number, like `100/s`, or a time above zero, like `10/30s`",
+        ));
     };
     match number(count) {
         Some(0) | None => Err(wrong("write a whole number above zero before the slash, like `100/s`")),
-        Some(count) => Ok(Rate { count, per: Duration::from_secs(*seconds) }),
+        Some(count) => Ok(Rate { count, per }),
     }
 }
 
@@ -190,7 +193,7 @@ mod tests {
         for bad in ["10", "%", "-1%", "101%", "inf%", "nan%", "1e1%", "1.2.3%", "..%"] {
             assert!(fraction(bad).is_err(), "{bad}");
         }
-        for bad in ["100", "100/", "/s", "0/s", "-1/s", "1/d", "1.5/s", "99999999999999999999/s"] {
+        for bad in ["100", "100/", "/s", "0/s", "-1/s", "1/w", "1.5/s", "99999999999999999999/s"] {
             assert!(rate(bad).is_err(), "{bad}");
         }
     }

@@ -68,15 +68,18 @@ mod tests {
                 &POLICY,
                 "ttl",
                 "unknown key `ttl`",
-                "`ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`",
+                "`ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`, `retry`, `limit`, `timeout`",
             ),
             (&ROUTE, "drain", "unknown key `drain`", "write `drain` at the top of the file, not in here"),
             (&SOURCE_TLS, "zebra", "unknown key `zebra`", "known here: `verify`, `authorities`"),
-            (&POLICY, "retry", "`retry` is not available in this version", "take it out for now"),
+            (&POLICY, "hedge", "`hedge` is not available in this version", "take it out for now"),
         ] {
             assert_eq!(section.unknown(key, &[]), Reason::new(cause, remedy), "{key}");
         }
         assert_eq!(POLICY.unknown("dp", &["db"]).remedy, "write `db`");
-        assert_eq!(POLICY.unknown("zebra", &["db"]).remedy, "known here: `db`, `cache`, `signed`");
+        assert_eq!(
+            POLICY.unknown("zebra", &["db"]).remedy,
+            "known here: `db`, `cache`, `signed`, `retry`, `limit`, `timeout`"
+        );
     }
 }

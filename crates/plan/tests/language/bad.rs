@@ -174,12 +174,12 @@ fn unknown_and_later_words() {
     says("drian: 5s\n", "3:1 drian | unknown key `drian` | write `drain`");
     says("egress: []\n", "3:1 egress | `egress` is not available in this version | take it out for now");
     says(
-        "policies: { p: { retry: { attempts: 3 }, cache: true } }\n",
-        "3:18 policies.p.retry | `retry` is not available in this version | take it out for now",
+        "policies: { p: { hedge: { after: p95 }, cache: true } }\n",
+        "3:18 policies.p.hedge | `hedge` is not available in this version | take it out for now",
     );
     says(
         "policies: { p: { ttl: 5s, cache: true } }\n",
-        "3:18 policies.p.ttl | unknown key `ttl` | `ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`",
+        "3:18 policies.p.ttl | unknown key `ttl` | `ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`, `retry`, `limit`, `timeout`",
     );
     says(
         "policies: { p: { cache: {ttl:5s} } }\n",
@@ -190,16 +190,12 @@ fn unknown_and_later_words() {
         "3:11 limits.idle_timeuot | unknown key `idle_timeuot` | write `idle_timeout`",
     );
     let later = bad(
-        "sources: { db: { sql: mysql://a@x/b, use: p } }\nroutes: [{ match: /, redirect: /x }, { match: /y, compose: { a: { db: SELECT 1, hedge: 1s } } }]\n",
+        "sources: { api: http://a }\npolicies: { p: { breaker: true } }\nroutes: [{ match: /, redirect: /x }, { match: /y, proxy: api }]\n",
     );
     let causes: Vec<&str> = later.iter().map(|fault| fault.cause.as_str()).collect();
     assert_eq!(
         causes,
-        [
-            "`use` is not available in this version",
-            "`redirect` is not available in this version",
-            "`hedge` is not available in this version",
-        ]
+        ["`breaker` is not available in this version", "`redirect` is not available in this version",]
     );
 }
 

@@ -116,7 +116,7 @@ fn what_is_named_is_there() {
         ),
         (
             "compose: { a: { api: /x } }\nrespond: \"${a}${b}\"",
-            "6:14 routes[0].respond | `b` is not known | write one of `method`, `scheme`, `host`, `url`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, `failed`, or `'b'` for the word itself",
+            "6:14 routes[0].respond | `b` is not known | write one of `method`, `scheme`, `host`, `url`, `client.address`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, `failed`, or `'b'` for the word itself",
         ),
         (
             "compose: { a: { api: GET /x, as: xml } }",
@@ -136,7 +136,7 @@ fn what_is_named_is_there() {
         ),
         (
             "compose: { a: { each: [1, 2, 3], api: \"GET /${usr}\" } }",
-            "5:43 routes[0].compose.a.api | `usr` is not known | write one of `method`, `scheme`, `host`, `url`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, or `'usr'` for the word itself",
+            "5:43 routes[0].compose.a.api | `usr` is not known | write one of `method`, `scheme`, `host`, `url`, `client.address`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, or `'usr'` for the word itself",
         ),
         (
             "compose: { a: { api: \"GET /${failed}\" } }",
@@ -152,11 +152,11 @@ fn what_is_named_is_there() {
         ),
         (
             "compose: { a: { api: GET /x } }\nrespond: { a: \"${a.id + 1 }${b}\" }",
-            "6:19 routes[0].respond.a | `b` is not known | write one of `method`, `scheme`, `host`, `url`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, `failed`, or `'b'` for the word itself",
+            "6:19 routes[0].respond.a | `b` is not known | write one of `method`, `scheme`, `host`, `url`, `client.address`, `path.NAME`, `query.NAME`, `header('Name')`, `cookie.NAME`, `claim('sub')`, `env.NAME`, `body`, `a`, `failed`, or `'b'` for the word itself",
         ),
         (
-            "compose: { a: { api: GET /x, hedge: 5ms } }",
-            "5:34 routes[0].compose.a.hedge | `hedge` is not available in this version | take it out for now",
+            "compose: { a: { api: GET /x, retry: true } }",
+            "5:34 routes[0].compose.a.retry | unknown key `retry` | `retry` belongs into `policies.<name>`; known here: `each`, `when`, `for`, `width`, `most`, `args`, `headers`, `body`, `as`, `compose`, `respond`, `timeout`, `on_error`, `use`, `batch`",
         ),
     ]);
 }
@@ -447,7 +447,7 @@ fn steps_ask_one_source_in_its_own_words() {
         ),
         (
             "compose: { a: { compose: { b: { api: GET /x } }, use: live } }",
-            "5:59 routes[0].compose.a.use | a step with steps of its own is not cached | take `use` out; put it on the calls that read",
+            "5:59 routes[0].compose.a.use | a policy wraps a call, and this step has steps of its own | take `use` out; put it on the steps inside",
         ),
         (
             "compose: { a: { each: [], api: GET /x } }",

@@ -17,7 +17,7 @@ fn cache(keys: &str) -> CachePolicy {
         "sources: {{ api: http://a }}\npolicies:\n  p:\n    cache: {{ {keys} }}\nroutes: [{{ match: /**, proxy: api, use: p }}]\n"
     );
     let plan = compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}"));
-    CachePolicy::clone(plan.routes[0].cache.as_ref().unwrap())
+    CachePolicy::clone(plan.routes[0].cache().unwrap())
 }
 
 fn template(text: &str) -> Template {
@@ -84,7 +84,7 @@ fn whole() -> Plan {
 fn the_whole_language() {
     let plan = whole();
     assert_eq!(plan.location, "KUL");
-    let policy = plan.routes[0].cache.as_deref().unwrap();
+    let policy = plan.routes[0].cache().map(|cache| &**cache).unwrap();
     let rules = &policy.rules;
     assert_eq!(rules.mode, Mode::Origin);
     assert_eq!(rules.default_ttl, Some(Duration::from_mins(2)));
@@ -123,6 +123,7 @@ fn the_whole_language() {
             fold_encodings: true,
             fold_languages: Some(["en", "fr", "pt-br"].map(|tag| tag.parse().unwrap()).to_vec()),
             is_step: false,
+            is_of_source: false,
         }
     );
     assert_eq!(policy.body_keys, BodyKeys { query: true, post: true, graphql: false, max: 64 * 1024 });
@@ -138,9 +139,9 @@ fn routes_use_both_kinds_of_policy() {
     let plan = whole();
     assert!(plan.routes[0].signed.is_none());
     let members = &plan.routes[1];
-    let open = plan.routes[0].cache.as_deref().unwrap();
+    let open = plan.routes[0].cache().map(|cache| &**cache).unwrap();
     assert!(!open.is_signed);
-    assert_eq!(members.cache.as_deref(), Some(&CachePolicy { is_signed: true, ..open.clone() }));
+    assert_eq!(members.cache().map(|cache| &**cache), Some(&CachePolicy { is_signed: true, ..open.clone() }));
     let signed = members.signed.as_ref().unwrap();
     assert_eq!((signed.name.as_str(), signed.cookie.as_deref()), ("members", Some("Signature")));
     assert_eq!(signed.keys.iter().map(|key| key.secret.len()).collect::<Vec<_>>(), [16, 16]);

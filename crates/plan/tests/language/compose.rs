@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use plan::{Compose, Graph, HttpForm, Otherwise, Route, RouteEnd, Rows, Run, Step, StepCall, Task, compile};
+use plan::{
+    Compose, Graph, HttpForm, Layer, Otherwise, Plan, Route, RouteEnd, Rows, Run, Step, StepCall, Task,
+    compile,
+};
 
 /// Any file stands for a module here: it is only looked whether there is one.
 const SOURCES: &str = "\
@@ -21,8 +24,12 @@ pub(crate) fn route(lines: &str) -> String {
     file(&format!("  - match: GET /u/{{id}}\n{lines}"))
 }
 
+fn compiled(text: &str) -> Plan {
+    compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}
+
 fn meant(text: &str) -> Compose {
-    let plan = compile(text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"));
+    let plan = compiled(text);
     let [Route { end: RouteEnd::Compose(compose), .. }] = plan.routes.as_slice() else {
         panic!("{text}\nis no compose")
     };
@@ -31,6 +38,17 @@ fn meant(text: &str) -> Compose {
 
 fn step<'g>(graph: &'g Graph, name: &str) -> &'g Step {
     graph.steps.iter().find(|step| &*step.name == name).unwrap_or_else(|| panic!("there is no step {name}"))
+}
+
+/// The names of the caches around a step of the only route.
+fn caches(text: &str, name: &str) -> Vec<String> {
+    let wrapping = step(&meant(text).graph, name).wrapping.expect("a step that calls");
+    let plan = compiled(text);
+    let name = |layer: &Layer| match layer {
+        Layer::Cache(cache) => Some(cache.name.clone()),
+        _ => None,
+    };
+    plan.wrappings[wrapping].layers.iter().filter_map(name).collect()
 }
 
 fn needs(graph: &Graph, name: &str) -> Vec<String> {
@@ -50,7 +68,8 @@ fn the_least_compose_has_every_default() {
     assert!(!compose.reads_body && compose.vary.is_empty());
     let user = step(&compose.graph, "user");
     assert_eq!((user.on_error.stale, &user.on_error.then), (false, &Otherwise::Fail));
-    assert!(user.when.is_none() && user.over.is_none() && user.timeout.is_none() && user.wrapping.is_none());
+    assert!(user.when.is_none() && user.over.is_none() && user.timeout.is_none());
+    assert!(caches(&route("compose: { user: { api: GET /user } }"), "user").is_empty());
 }
 
 #[test]
@@ -168,16 +187,17 @@ fn on_error_in_all_its_forms() {
         ("\"true\"", false, value("\"true\"")),
         ("{ items: [], total: 0 }", false, value("{\"items\":[],\"total\":0}")),
     ] {
-        let compose = meant(&route(&format!("compose: {{ a: {{ api: GET /a, on_error: {written} }} }}")));
+        let text = route(&format!("compose: {{ a: {{ api: GET /a, on_error: {written} }} }}"));
+        let compose = meant(&text);
         let step = step(&compose.graph, "a");
         assert_eq!((step.on_error.stale, &step.on_error.then), (stale, &then), "{written}");
-        assert_eq!(step.wrapping.is_some(), stale, "{written}: what is stale was kept");
+        assert_eq!(!caches(&text, "a").is_empty(), stale, "{written}: what is stale was kept");
     }
 }
 
 #[test]
 fn every_kind_of_source_is_asked_in_its_own_words() {
-    let compose = meant(&file(
+    let text = file(
         "  - match: POST /u/{id}
     timeout: 10s
     compose:
@@ -193,7 +213,8 @@ fn every_kind_of_source_is_asked_in_its_own_words() {
       cached: { redis: \"GET key:${path.id}\", as: text }
       several: { redis: \"MGET b:${body.ids} fixed\" }
       work: { math: execute, args: { n: \"${body.n}\", all: [\"${rows}\", null] } }",
-    ));
+    );
+    let compose = meant(&text);
     let graph = &compose.graph;
     let call = |name: &str| match &step(graph, name).task {
         Task::Call(call) => call.clone(),
@@ -202,7 +223,7 @@ fn every_kind_of_source_is_asked_in_its_own_words() {
     let StepCall::Http(sent) = call("sent") else { panic!("it is a request") };
     assert_eq!((sent.method.as_str(), sent.form, sent.fields.len()), ("POST", HttpForm::Text, 1));
     assert_eq!(step(graph, "sent").timeout, Some(Duration::from_secs(2)));
-    assert_eq!(step(graph, "kept").wrapping.as_ref().unwrap().policy.name, "live");
+    assert_eq!(caches(&text, "kept"), ["live"]);
     for (name, rows) in
         [("rows", Rows::All), ("row", Rows::First), ("value", Rows::Value), ("column", Rows::Column)]
     {

@@ -126,7 +126,11 @@ fn the_sections_of_the_reference_compile() {
             "sources.<name>.tier" => around("sources.<name> at a Redis", example),
             "routes[].read" => around("routes[]", &format!("match: GET /x\n{example}")),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
-            "policies.<name>.cache" | "policies.<name>.signed" => around("policies.<name>", example),
+            "policies.<name>.cache"
+            | "policies.<name>.signed"
+            | "policies.<name>.limit"
+            | "policies.<name>.retry"
+            | "policies.<name>.timeout" => around("policies.<name>", example),
             "policies.<name>.cache.key.query" => {
                 around("policies.<name>.cache", &format!("key: {{ {example} }}"))
             }

@@ -45,7 +45,7 @@ fn the_least_file_has_every_default() {
     assert!(source.verify);
     assert_eq!((source.connections, source.idle_connections), (0, 64));
     assert_eq!(plan.routes[0].pattern.path, [Segment::Rest]);
-    assert_eq!(plan.routes[0].cache, None);
+    assert_eq!(plan.routes[0].cache(), None);
 }
 
 #[test]
@@ -135,7 +135,7 @@ routes:
     assert_eq!(short.timeouts.head, Duration::from_secs(9));
     assert_eq!(short.health.as_ref().unwrap().interval, Duration::from_secs(5));
 
-    let live = plan.routes[0].cache.as_ref().unwrap();
+    let live = plan.routes[0].cache().unwrap();
     assert_eq!(live.name, "live");
     assert_eq!(live.rules.default_ttl, Some(Duration::from_secs(5)));
     assert_eq!(live.rules.heuristic, Some(0.1));
@@ -147,7 +147,7 @@ routes:
     assert_eq!(plan.routes[0].end, RouteEnd::Proxy(SourceId::at(1)));
     for (route, name) in [(1, "plain"), (2, "bare")] {
         let default = plan::CachePolicy { name: name.to_owned(), ..plan::CachePolicy::default() };
-        assert_eq!(plan.routes[route].cache.as_deref(), Some(&default));
+        assert_eq!(plan.routes[route].cache().map(|cache| &**cache), Some(&default));
     }
 }
 
@@ -215,8 +215,8 @@ fn the_defaults_of_the_reference_are_the_real_ones() {
     assert_eq!((explicit.memory, explicit.drain), (implicit.memory, implicit.drain));
     assert_eq!(explicit.access_log, implicit.access_log);
     let default = plan::CachePolicy { name: "p".to_owned(), ..plan::CachePolicy::default() };
-    assert_eq!(explicit.routes[1].cache.as_deref(), Some(&default));
-    let compress = |route: usize| explicit.routes[route].cache.as_ref().unwrap().compress.clone().unwrap();
+    assert_eq!(explicit.routes[1].cache().map(|cache| &**cache), Some(&default));
+    let compress = |route: usize| explicit.routes[route].cache().unwrap().compress.clone().unwrap();
     assert_eq!(compress(2), compress(3));
     assert_eq!(explicit.location, implicit.location);
 }

@@ -11,4 +11,5 @@ mod examples;
 mod files;
 mod good;
 mod redis;
+mod remedies;
 mod secrets;

@@ -113,7 +113,7 @@ routes:
         matches!(&redis_at(&plan, 2).mode, ReadMode::Replica { max_lag, .. } if *max_lag == Duration::from_millis(200))
     );
     assert_eq!(plan.shared_tier().unwrap().name, "sentinels");
-    assert!(plan.routes[0].cache.as_ref().unwrap().shared);
+    assert!(plan.routes[0].cache().unwrap().shared);
     let RouteEnd::Read(check) = &plan.routes[0].end else { panic!() };
     assert_eq!((plan.source(check.from).name(), check.missing), ("tokens", StatusCode::UNAUTHORIZED));
     let RouteEnd::Read(many) = &plan.routes[1].end else { panic!() };

@@ -51,7 +51,7 @@ fn a_secret_is_written_or_in_a_file_or_in_the_environment() {
         assert_eq!(signed.keys[0].secret, b"secret-secret-secret");
         assert_eq!(signed.keys[0].name, "main");
         assert_eq!(signed.cookie.as_deref(), Some("Cloud-CDN-Cookie"));
-        assert!(plan.routes[0].cache.is_none());
+        assert!(plan.routes[0].cache().is_none());
     }
 }
 

@@ -58,6 +58,7 @@ mod tests {
             authority: "media.example.com:8443",
             target,
             fields: Fields::Wire(&[]),
+            client: None,
         }
     }
 

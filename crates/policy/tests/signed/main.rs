@@ -54,7 +54,8 @@ pub(crate) fn ask_with(
     let (scheme, rest) = url.split_once("://").unwrap();
     let (authority, target) = rest.split_at(rest.find('/').unwrap());
     let scheme = if scheme == "https" { Scheme::Https } else { Scheme::Http };
-    let request = RequestView { method, scheme, authority, target, fields: Fields::Map(fields) };
+    let request =
+        RequestView { method, scheme, authority, target, fields: Fields::Map(fields), client: None };
     let outcome: Result<&str> = gate.admit(&request, request.target, now);
     match outcome {
         Ok(admitted) => {

@@ -83,8 +83,7 @@ proptest! {
             scheme: Scheme::Http,
             authority: "a",
             target: &target,
-            fields: Fields::Wire(&fields),
-        };
+            fields: Fields::Wire(&fields), client: None };
         prop_assert!(gate().admit(&request, request.target, Timestamp::from_millis(now)).is_err());
     }
 }

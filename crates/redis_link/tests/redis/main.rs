@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plan::{Login, ReadMode, RedisServer, RedisSource, RedisTier, Token, Topology};
-use redis_link::{Cmd, Link, Shared, Value, cmd};
+use redis_link::{Cmd, Link, SharedLink, Value, cmd};
 use tokio::runtime::{Builder, LocalOptions};
 
 /// Runs a story as a core does: on a runtime whose futures stay on their thread.
@@ -64,7 +64,7 @@ fn login(plan: RedisSource, user: Option<&str>, password: &str) -> RedisSource {
 }
 
 fn link(plan: RedisSource) -> Link {
-    Link::new(Shared::new(Arc::new(plan)).unwrap())
+    Link::new(SharedLink::new(Arc::new(plan)).unwrap())
 }
 
 fn set(key: &str, value: &str) -> Cmd {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use message::{Kind, Retry};
 use plan::{RedisServer, RedisSource, Topology};
-use redis_link::{Link, Shared, Value, cmd, code, pipe};
+use redis_link::{Link, SharedLink, Value, cmd, code, pipe};
 
 use crate::server::{Server, free_port};
 use crate::{get, link, login, on_a_core, plan, set, standalone, tcp, text};
@@ -115,8 +115,8 @@ fn a_replica_is_reached_with_the_same_login_and_fails_on_its_own() {
     let server = Server::start(&["--requirepass", "opensesame"]);
     on_a_core(async {
         let plan = Arc::new(login(standalone(free_port()), None, "opensesame"));
-        let central = Link::new(Shared::new(Arc::clone(&plan)).unwrap());
-        let nearby = Link::new(Shared::replica(plan, tcp(server.port)).unwrap());
+        let central = Link::new(SharedLink::new(Arc::clone(&plan)).unwrap());
+        let nearby = Link::new(SharedLink::replica(plan, tcp(server.port)).unwrap());
         assert!(central.ask(&get("a")).await.is_err());
         assert_eq!(nearby.ask(&get("a")).await.unwrap(), Value::Nil);
         assert_eq!(nearby.shared().figures().failures, 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use message::Kind;
 use plan::{RedisServer, RedisSource, Topology};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use redis_link::{Shared, Value};
+use redis_link::{SharedLink, Value};
 use tempfile::TempDir;
 
 use crate::server::{Server, free_port, until};
@@ -90,9 +90,9 @@ fn a_file_without_authorities_is_named_before_anything_is_connected() {
     let host = "127.0.0.1".to_owned();
     let plan = plan(Topology::Standalone(RedisServer::Tcp { host, port: 1, tls: true }));
     let plan = Arc::new(RedisSource { authorities: Some(file.clone()), ..plan });
-    let error = Shared::new(Arc::clone(&plan)).err().unwrap();
+    let error = SharedLink::new(Arc::clone(&plan)).err().unwrap();
     assert_eq!(error.kind(), Kind::Internal);
     assert!(error.to_string().contains("authority.pem"), "{error}");
     std::fs::write(&file, "nothing").unwrap();
-    assert!(Shared::new(plan).err().unwrap().to_string().contains("holds no certificate"));
+    assert!(SharedLink::new(plan).err().unwrap().to_string().contains("holds no certificate"));
 }

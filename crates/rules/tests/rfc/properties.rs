@@ -392,7 +392,7 @@ proptest! {
         range::ranges(asked, length);
         range::if_range(asked, &response);
         vary::implied_vary(asked, &response);
-        let view = RequestView { method: &method, scheme: Scheme::Http, authority: "a.example", target: &target, fields: asked };
+        let view = RequestView { method: &method, scheme: Scheme::Http, authority: "a.example", target: &target, fields: asked, client: None };
         for target in invalidate::invalidated(&view, status, &response).iter().skip(1) {
             prop_assert!(target.starts_with('/') || target.starts_with('?') || !view.target.starts_with('/'));
         }

@@ -4,7 +4,7 @@
 use compose::{Outcome, ShownStep, Took, critical_path, shown};
 use http::StatusCode;
 use message::{Request, Response, Result};
-use plan::Run;
+use plan::{Layer, Run, Wrapping};
 use serde::Serialize;
 
 use crate::walk::composed::Composed;
@@ -35,6 +35,8 @@ pub struct StepAnswer {
     pub asks: String,
     /// The steps that it waits for.
     pub needs: Vec<String>,
+    /// What wraps its call, outermost first.
+    pub stack: Vec<&'static str>,
 }
 
 /// One step that was run.
@@ -51,10 +53,10 @@ pub struct Bar {
 }
 
 impl ComposedAnswer {
-    pub(super) fn of(composed: &Composed) -> Self {
+    pub(super) fn of(composed: &Composed, wrappings: &[Wrapping]) -> Self {
         let plan = &composed.composition.plan;
         let mut steps = Vec::new();
-        flatten("", shown(&plan.graph), &mut steps);
+        flatten("", shown(&plan.graph), wrappings, &mut steps);
         ComposedAnswer {
             run: match plan.run {
                 Run::Parallel => "parallel".to_owned(),
@@ -124,11 +126,13 @@ impl Bar {
     }
 }
 
-fn flatten(within: &str, steps: Vec<ShownStep>, out: &mut Vec<StepAnswer>) {
+fn flatten(within: &str, steps: Vec<ShownStep>, wrappings: &[Wrapping], out: &mut Vec<StepAnswer>) {
     for step in steps {
         let name = if within.is_empty() { step.name } else { format!("{within}/{}", step.name) };
-        out.push(StepAnswer { name: name.clone(), asks: step.asks, needs: step.needs });
-        flatten(&name, step.inside, out);
+        let stack = step.wrapping.map(|number| wrappings[number].layers.iter().map(Layer::word).collect());
+        let stack = stack.unwrap_or_default();
+        out.push(StepAnswer { name: name.clone(), asks: step.asks, needs: step.needs, stack });
+        flatten(&name, step.inside, wrappings, out);
     }
 }
 

@@ -38,7 +38,7 @@ impl ReadAnswer {
 
     pub(super) fn verdict(&self, method: &Method) -> String {
         if !matches!(*method, Method::GET | Method::HEAD) {
-            return "refused with 405: this is only to be read, with GET and HEAD".to_owned();
+            return "refused with 405: this resource is read-only; use GET or HEAD".to_owned();
         }
         match &self.missing {
             Some(missing) => format!("refused with 400: {missing}"),

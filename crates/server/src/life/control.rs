@@ -1,24 +1,24 @@
 //! Control: starts the cores, reloads on a changed file or SIGHUP, drains on SIGTERM. Runs on the main thread.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use admin::{Access, Admin, Check, Readiness};
-use cache::{Store, Tags, Tiers};
-use listener::{Acceptor, Gate};
+use cache::Tiers;
+use listener::{Acceptor, OpenConnections};
 use message::Clock;
 use plan::Plan;
 use source::Source;
-use telemetry::{Metrics, Reading, TargetHealth};
+use telemetry::Metrics;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{AbortHandle, spawn_local};
 
 use crate::configuration::{Configuration, Listening, StartError};
 use crate::life::backstage::Backstage;
-use crate::life::core::{Core, Order, Shared};
+use crate::life::core::{Core, CoreOrder, Instance};
 use crate::life::figures;
 use crate::life::huge_pages;
 use crate::life::open_files;
@@ -95,7 +95,7 @@ struct Control<'a> {
     announce: Announce<'a>,
     /// Also read by the admin port's checks.
     running: Arc<Mutex<Arc<Running>>>,
-    shared: Shared,
+    shared: Instance,
     cores: Vec<Core>,
     sockets: Sockets,
     /// What lies behind the memory.
@@ -119,10 +119,10 @@ impl<'a> Control<'a> {
     ) -> Result<Self, StartError> {
         let admin = plan.listen.admin;
         let (store, tiers) = tiers::open(&plan)?;
-        let shared = Shared {
+        let shared = Instance {
             store,
             redis: tiers.redis.clone(),
-            gate: Gate::new(),
+            connections: OpenConnections::new(),
             metrics: Metrics::new(plan.cores),
             recent: Arc::new(Recent::new(plan.cores)),
         };
@@ -163,47 +163,17 @@ impl<'a> Control<'a> {
         Ok(control)
     }
 
-    /// Gauges are read where their figures live, when somebody asks.
+    /// Figures are read where they live, when somebody asks.
     fn tie_metrics(&self) {
-        let metrics = &self.shared.metrics;
-        let tie = |reading, read: fn(&Store) -> u64| {
-            let store = Arc::clone(&self.shared.store);
-            metrics.read_from(reading, move || read(&store));
+        let owners = figures::Owners {
+            store: Arc::clone(&self.shared.store),
+            swept: Arc::clone(&self.swept),
+            disk: self.tiers.disk.clone(),
+            open: Arc::clone(&self.shared.connections),
+            connections: self.cores.iter().map(|core| Arc::clone(&core.counters)).collect(),
+            running: Arc::clone(&self.running),
         };
-        tie(Reading::CacheBytes, |store| store.memory.bytes());
-        tie(Reading::CacheCapacity, |store| store.memory.capacity());
-        tie(Reading::CacheKeys, |store| store.memory.keys() as u64);
-        tie(Reading::Evictions, |store| store.memory.evicted());
-        tie(Reading::Invalidations, |store| store.counters.invalidated());
-        tie(Reading::Fills, |store| store.counters.fills());
-        tie(Reading::FillsInProgress, |store| store.counters.filling());
-        tie(Reading::Coalesced, |store| store.counters.coalesced_requests());
-        tie(Reading::Stored, |store| store.counters.stored_answers().0);
-        tie(Reading::StoredBytes, |store| store.counters.stored_answers().1);
-        tie(Reading::TagBytes, |_| Tags::bytes_in_memory());
-        tie(Reading::Folded, Store::folded_purges);
-        tie(Reading::Compressed, |store| store.counters.encoded_answers());
-        let swept = Arc::clone(&self.swept);
-        metrics.read_from(Reading::Swept, move || swept.load(Ordering::Relaxed));
-        if let Some(disk) = &self.tiers.disk {
-            tiers::tie_disk(disk, metrics);
-        }
-        if self.tiers.redis.is_some() {
-            tiers::tie_shared(&self.shared.store, metrics);
-        }
-        let gate = Arc::clone(&self.shared.gate);
-        metrics.read_from(Reading::OpenConnections, move || gate.open() as u64);
-        let counters: Vec<_> = self.cores.iter().map(|core| Arc::clone(&core.counters)).collect();
-        metrics.connections_from(move || {
-            let sum = |event| counters.iter().map(|counters| counters.get(event)).sum();
-            listener::Event::ALL.iter().map(|event| (event.word(), sum(*event))).collect()
-        });
-        let running = Arc::clone(&self.running);
-        metrics.targets_from(move || health(&current(&running)));
-        let running = Arc::clone(&self.running);
-        metrics.redis_from(move || watching::figures(&current(&running)));
-        let running = Arc::clone(&self.running);
-        metrics.families_from(move || figures::families(&current(&running)));
+        self.shared.metrics.families_from(move |own| owners.families(own));
     }
 
     async fn start_admin(&mut self, address: SocketAddr, running: &Running) -> Result<(), StartError> {
@@ -343,7 +313,7 @@ impl<'a> Control<'a> {
         }
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&running);
         for core in &self.cores {
-            core.order(Order::Apply(Arc::clone(&running)));
+            core.order(CoreOrder::Apply(Arc::clone(&running)));
         }
         for listening in self.sockets.apply(change, &running.plan.listen, &self.cores) {
             (self.announce)(&listening);
@@ -364,17 +334,17 @@ impl<'a> Control<'a> {
         }
         tracing::info!(
             "draining: {} connections open, at most {} s",
-            self.shared.gate.open(),
+            self.shared.connections.open(),
             most.as_secs()
         );
-        self.cores.iter().for_each(|core| core.order(Order::Drain));
+        self.cores.iter().for_each(|core| core.order(CoreOrder::Drain));
         let finished = async {
             while !self.cores.iter().all(|core| core.thread.is_finished()) {
                 tokio::time::sleep(POLL).await;
             }
         };
         if tokio::time::timeout(most, finished).await.is_err() {
-            tracing::warn!("{} connections did not finish in time", self.shared.gate.open());
+            tracing::warn!("{} connections did not finish in time", self.shared.connections.open());
         }
     }
 }
@@ -384,17 +354,4 @@ const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) fn current(running: &Mutex<Arc<Running>>) -> Arc<Running> {
     Arc::clone(&running.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-fn health(running: &Running) -> Vec<TargetHealth> {
-    let origins = running.sources.iter().filter_map(Source::http);
-    origins
-        .flat_map(|origin| {
-            origin.health().into_iter().map(|(target, healthy)| TargetHealth {
-                source: origin.plan().name.clone(),
-                target,
-                healthy,
-            })
-        })
-        .collect()
 }

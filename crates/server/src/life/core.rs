@@ -11,62 +11,62 @@ use std::time::Duration;
 
 use admin::{Errand, Fetched};
 use cache::Store;
-use listener::{CoreContext, Counters, Gate, Kind, Listener, Settings};
+use listener::{ConnectionCounters, CoreContext, Listener, ListenerKind, OpenConnections, Settings};
 use redis_link::Link;
 use telemetry::{Metrics, Recorder};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_local;
 
-use crate::explain::{Explanation, Question, explain_in};
+use crate::explain::{ExplainRequest, Explanation, explain_in};
 use crate::walk::errand;
-use crate::walk::handler::Core as Handler;
+use crate::walk::handler::CoreHandler;
 use crate::walk::identity::Identity;
 use crate::walk::local::Local;
 use crate::walk::recent::Recent;
 use crate::walk::running::Running;
 
 /// What control tells a core.
-pub(crate) enum Order {
+pub(crate) enum CoreOrder {
     /// Go on with this plan.
     Apply(Arc<Running>),
     /// Listen here too.
-    Listen(SocketAddr, TcpListener, Kind),
+    Listen(SocketAddr, TcpListener, ListenerKind),
     /// Listen there no longer; connections go on.
     Unlisten(SocketAddr),
     /// Fetch this, and say what came of it.
     Fetch(Box<Errand>, oneshot::Sender<Fetched>),
     /// Explain this.
-    Explain(Box<Question>, oneshot::Sender<Explanation>),
+    Explain(Box<ExplainRequest>, oneshot::Sender<Explanation>),
     /// Finish what is under way, then end.
     Drain,
 }
 
 /// What all cores share.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct Instance {
     pub(crate) store: Arc<Store>,
     /// The tier that instances share.
-    pub(crate) redis: Option<Arc<redis_link::Shared>>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) redis: Option<Arc<redis_link::SharedLink>>,
+    pub(crate) connections: Arc<OpenConnections>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) recent: Arc<Recent>,
 }
 
 /// A core as control sees it.
 pub(crate) struct Core {
-    pub(crate) orders: mpsc::UnboundedSender<Order>,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) orders: mpsc::UnboundedSender<CoreOrder>,
+    pub(crate) counters: Arc<ConnectionCounters>,
     pub(crate) thread: JoinHandle<()>,
 }
 
 impl Core {
     /// Starts a core's thread with a first plan.
-    pub(crate) fn start(number: usize, shared: Shared, running: Arc<Running>) -> io::Result<Core> {
+    pub(crate) fn start(number: usize, shared: Instance, running: Arc<Running>) -> io::Result<Core> {
         // Unbounded, yet never long: control sends a handful of orders per reload, and the admin port bounds its
         // errands.
         let (orders, received) = mpsc::unbounded_channel();
-        let counters = Counters::new();
+        let counters = ConnectionCounters::new();
         let counters_there = Arc::clone(&counters);
         let (started, outcome) = std::sync::mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("core-{number}")).spawn(move || {
@@ -85,24 +85,24 @@ impl Core {
     }
 
     /// Sends an order. A core that has ended needs none.
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: CoreOrder) {
         drop(self.orders.send(order));
     }
 }
 
 async fn run(
     number: usize,
-    shared: Shared,
-    counters: Arc<Counters>,
+    shared: Instance,
+    counters: Arc<ConnectionCounters>,
     running: Arc<Running>,
-    mut orders: mpsc::UnboundedReceiver<Order>,
+    mut orders: mpsc::UnboundedReceiver<CoreOrder>,
 ) {
     let recorder = Rc::new(Recorder::new(Arc::clone(&shared.metrics), number, running.plan.access_log));
     let settings = Settings::from(&*running.plan);
     let identity = Identity::new();
     let tier = shared.redis.map(Link::new);
     let local = Local::new(running, None, &identity, &shared.store, tier.as_ref());
-    let handler = Rc::new(Handler {
+    let handler = Rc::new(CoreHandler {
         number,
         store: shared.store,
         tier,
@@ -110,49 +110,52 @@ async fn run(
         identity,
         scratch: RefCell::default(),
         read_scratch: RefCell::default(),
+        limit_scratch: RefCell::default(),
         recorder: Rc::clone(&recorder),
         recent: shared.recent,
     });
-    let gate = Arc::clone(&shared.gate);
-    let context = CoreContext::new(Rc::clone(&handler), settings, shared.gate, counters);
+    let connections = Arc::clone(&shared.connections);
+    let context = CoreContext::new(Rc::clone(&handler), settings, shared.connections, counters);
     let mut listeners = HashMap::new();
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Apply(running) => {
+            CoreOrder::Apply(running) => {
                 recorder.set_access_log(running.plan.access_log);
                 context.apply(Settings::from(&*running.plan));
                 let (before, tier) = (Rc::clone(&handler.local.borrow()), handler.tier.as_ref());
                 let next = Local::new(running, Some(&before), &handler.identity, &handler.store, tier);
                 handler.local.replace(next);
             }
-            Order::Listen(address, socket, kind) => match Listener::start(socket, kind, context.clone()) {
-                Ok(listener) => drop(listeners.insert(address, listener)),
-                Err(error) => tracing::error!("core {number} cannot listen on {address}: {error}"),
-            },
-            Order::Unlisten(address) => {
+            CoreOrder::Listen(address, socket, kind) => {
+                match Listener::start(socket, kind, context.clone()) {
+                    Ok(listener) => drop(listeners.insert(address, listener)),
+                    Err(error) => tracing::error!("core {number} cannot listen on {address}: {error}"),
+                }
+            }
+            CoreOrder::Unlisten(address) => {
                 if let Some(listener) = listeners.remove(&address) {
                     listener.stop().await;
                 }
             }
             // Whoever asked may have left; nobody waits for the answer then.
-            Order::Fetch(errand, reply) => {
+            CoreOrder::Fetch(errand, reply) => {
                 let fetch = errand::run(Rc::clone(&handler), *errand);
                 spawn_local(async move { drop(reply.send(fetch.await)) });
             }
-            Order::Explain(question, reply) => {
+            CoreOrder::Explain(question, reply) => {
                 let handler = Rc::clone(&handler);
                 spawn_local(async move { drop(reply.send(explain(&handler, *question).await)) });
             }
-            Order::Drain => {
+            CoreOrder::Drain => {
                 context.drain().await;
-                return everybody_gone(&gate).await;
+                return everybody_gone(&connections).await;
             }
         }
     }
 }
 
 /// What would happen to a request.
-async fn explain(handler: &Handler, question: Question) -> Explanation {
+async fn explain(handler: &CoreHandler, question: ExplainRequest) -> Explanation {
     if question.ask {
         handler.recorder.errand(telemetry::Errand::Explain);
     }
@@ -162,8 +165,8 @@ async fn explain(handler: &Handler, question: Question) -> Explanation {
 
 /// A fetch begun on this core may feed clients of the others, so the core ends no sooner than the last of them. How long
 /// that may take, control decides.
-async fn everybody_gone(gate: &Gate) {
-    while gate.open() > 0 {
+async fn everybody_gone(connections: &OpenConnections) {
+    while connections.open() > 0 {
         tokio::time::sleep(POLL).await;
     }
 }

@@ -4,11 +4,11 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use listener::{Acceptor, Kind, bind, ensure_free};
+use listener::{Acceptor, ListenerKind, bind, ensure_free};
 use plan::Listen;
 
 use crate::configuration::{Listening, StartError};
-use crate::life::core::{Core, Order};
+use crate::life::core::{Core, CoreOrder};
 
 /// The addresses listened on now.
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl Sockets {
             let stays = wanted.contains(&(open.listening.kind, open.wanted));
             if !stays {
                 for core in cores {
-                    core.order(Order::Unlisten(open.listening.address));
+                    core.order(CoreOrder::Unlisten(open.listening.address));
                 }
             }
             stays
@@ -82,10 +82,10 @@ impl Sockets {
         for (open, sockets) in change.bound {
             for (core, socket) in cores.iter().zip(sockets) {
                 let kind = match (&self.acceptor, open.listening.kind) {
-                    (Some(acceptor), "https") => Kind::Https(acceptor.clone()),
-                    _ => Kind::Http,
+                    (Some(acceptor), "https") => ListenerKind::Https(acceptor.clone()),
+                    _ => ListenerKind::Http,
                 };
-                core.order(Order::Listen(open.listening.address, socket, kind));
+                core.order(CoreOrder::Listen(open.listening.address, socket, kind));
             }
             new.push(open.listening.clone());
             self.open.push(open);

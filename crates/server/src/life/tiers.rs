@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cache::{SharedFigures, Store, Tiers};
-use disk::{Disk, Figures};
+use disk::Disk;
 use plan::Plan;
-use telemetry::{Metrics, Reading};
 
 use crate::configuration::StartError;
 
@@ -33,8 +32,8 @@ fn open_disk(tier: &plan::Disk) -> Result<Arc<Disk>, StartError> {
 }
 
 /// Whether Redis is there is not asked: answers come from memory and origin as long as it is not.
-fn redis(plan: &Plan) -> Result<Option<Arc<redis_link::Shared>>, StartError> {
-    let redis = plan.shared_tier().map(|tier| redis_link::Shared::new(Arc::clone(tier)));
+fn redis(plan: &Plan) -> Result<Option<Arc<redis_link::SharedLink>>, StartError> {
+    let redis = plan.shared_tier().map(|tier| redis_link::SharedLink::new(Arc::clone(tier)));
     redis.transpose().map_err(StartError::Prepare)
 }
 
@@ -76,49 +75,6 @@ pub(crate) async fn leave(store: &Store) {
             "the other instances could not be told that this one leaves: they will doubt what they hold"
         );
     }
-}
-
-/// Has the shared tier's figures read whenever somebody asks.
-pub(crate) fn tie_shared(store: &Arc<Store>, metrics: &Metrics) {
-    let tie = |reading, read: fn(&SharedFigures) -> u64| {
-        let store = Arc::clone(store);
-        metrics.read_from(reading, move || store.shared_figures().as_ref().map_or(0, read));
-    };
-    tie(Reading::SharedUp, |figures| u64::from(figures.up));
-    tie(Reading::SharedHears, |figures| u64::from(figures.hears));
-    tie(Reading::SharedTells, |figures| u64::from(figures.refused.is_none()));
-    tie(Reading::SharedMissing, |figures| figures.missing);
-    tie(Reading::PurgesUntold, |figures| figures.untold);
-    tie(Reading::SharedHits, |figures| figures.hits);
-    tie(Reading::SharedMisses, |figures| figures.misses);
-    tie(Reading::SharedSkipped, |figures| figures.skipped);
-    tie(Reading::SharedWrites, |figures| figures.written);
-    tie(Reading::SharedDropped, |figures| figures.dropped);
-    tie(Reading::SharedWaited, |figures| figures.waited);
-    tie(Reading::SharedWaitedInVain, |figures| figures.waited_in_vain);
-    tie(Reading::PurgesTold, |figures| figures.purges_told);
-    tie(Reading::PurgesHeard, |figures| figures.purges_heard);
-    tie(Reading::Doubts, |figures| figures.doubts);
-}
-
-/// Has the disk's figures read whenever somebody asks.
-pub(crate) fn tie_disk(disk: &Arc<Disk>, metrics: &Metrics) {
-    let tie = |reading, read: fn(&Figures) -> u64| {
-        let disk = Arc::clone(disk);
-        metrics.read_from(reading, move || read(&disk.figures()));
-    };
-    tie(Reading::DiskRecords, |figures| figures.records);
-    tie(Reading::DiskBytes, |figures| figures.bytes);
-    tie(Reading::DiskCapacity, |figures| figures.capacity);
-    tie(Reading::DiskHits, |figures| figures.hits);
-    tie(Reading::DiskMisses, |figures| figures.misses);
-    tie(Reading::DiskWrites, |figures| figures.writes);
-    tie(Reading::DiskDropped, |figures| figures.dropped);
-    tie(Reading::DiskEvicted, |figures| figures.evicted);
-    tie(Reading::DiskCorrupt, |figures| figures.corrupt);
-    tie(Reading::DiskErrors, |figures| figures.errors);
-    let disk = Arc::clone(disk);
-    metrics.read_from(Reading::DiskUp, move || u64::from(disk.trouble().is_none()));
 }
 
 /// Writes what waits.

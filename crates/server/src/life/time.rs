@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use message::Reading;
+use message::ClockReading;
 
 /// Between two looks. After a suspension, ages lag behind for so long.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -14,10 +14,10 @@ const UNNOTICED: Duration = Duration::from_millis(500);
 
 /// Looks for ever.
 pub(crate) async fn notice() {
-    let mut before = Reading::take();
+    let mut before = ClockReading::take();
     loop {
         tokio::time::sleep(PAUSE).await;
-        let now = Reading::take();
+        let now = ClockReading::take();
         now.make_known();
         if let Some(said) = jump(&before, &now) {
             tracing::warn!("{said}");
@@ -26,7 +26,7 @@ pub(crate) async fn notice() {
     }
 }
 
-fn jump(before: &Reading, now: &Reading) -> Option<String> {
+fn jump(before: &ClockReading, now: &ClockReading) -> Option<String> {
     let (set, asleep) = (now.set_since(before), now.asleep_since(before));
     let by = Duration::from_millis(set.unsigned_abs());
     if by > UNNOTICED {
@@ -47,8 +47,9 @@ mod tests {
     #[test]
     fn jumps_are_told_and_small_corrections_are_not() {
         let seconds = Duration::from_secs;
-        let start = Reading { date: Timestamp::from_secs(1_000), awake: seconds(10), passed: seconds(10) };
-        let after = |date, passed| Reading {
+        let start =
+            ClockReading { date: Timestamp::from_secs(1_000), awake: seconds(10), passed: seconds(10) };
+        let after = |date, passed| ClockReading {
             date: start.date + date,
             passed: start.passed + passed,
             awake: seconds(11),
@@ -57,7 +58,7 @@ mod tests {
         let set = jump(&start, &after(seconds(3601), seconds(1))).unwrap();
         assert!(set.contains("set forward by 3600s"), "{set}");
         let back =
-            jump(&start, &Reading { date: Timestamp::from_secs(901), ..after(seconds(1), seconds(1)) })
+            jump(&start, &ClockReading { date: Timestamp::from_secs(901), ..after(seconds(1), seconds(1)) })
                 .unwrap();
         assert!(back.contains("set back by 100s"), "{back}");
         let slept = jump(&start, &after(seconds(61), seconds(61))).unwrap();

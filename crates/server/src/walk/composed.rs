@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use compose::{Run, Took, read_body};
-use message::{Call, Error, Kind, Request, Response, Result, Trip};
+use compose::{Run, Took};
+use message::{Call, Error, Kind, OnBehalf, Request, Response, Result, Trip};
 use tokio::time::Instant;
 
 use crate::walk::composition::Composition;
-use crate::walk::steps::{Lines, Steps};
+use crate::walk::lines::Lines;
+use crate::walk::steps::Steps;
 
 /// See the module. Clones share everything.
 #[derive(Clone)]
@@ -36,8 +37,11 @@ impl Composed {
         } else {
             Bytes::new()
         };
-        let view = request.view();
-        let steps = Steps::new(&self.lines, &request, plan.save.pipeline);
+        // What nobody has read of it stays with this exchange; the rest may outlive it in a fill.
+        let _unread = (std::mem::take(&mut request.body), std::mem::take(&mut request.interim));
+        let on_behalf = Rc::new(OnBehalf { request, names: Arc::clone(names) });
+        let view = on_behalf.request.view();
+        let steps = Steps::new(&self.lines, Rc::clone(&on_behalf), plan.save.pipeline);
         let flights = &self.lines.flights;
         let run = Run {
             compose: plan,
@@ -56,8 +60,9 @@ impl Composed {
 
     async fn content(&self, request: &mut Request) -> Result<Bytes> {
         let most = self.composition.most_content;
-        read_body(std::mem::take(&mut request.body), most).await?.ok_or_else(|| {
-            let detail = format!("the content is longer than {most} bytes, which steps may read at most");
+        std::mem::take(&mut request.body).within(most as u64).await?.map_err(|_| {
+            let detail =
+                format!("the request's content is longer than {most} bytes, the most that steps may read");
             Error::new(Kind::ContentTooLarge, detail)
         })
     }

@@ -19,12 +19,12 @@ pub(crate) struct Composition {
     pub(super) places: Option<Arc<Places>>,
     /// Bytes of a request's body that steps may read.
     pub(super) most_content: usize,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) counters: Arc<ComposeCounters>,
 }
 
 /// Of one route, by all cores.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct ComposeCounters {
     pub(crate) calls: AtomicU64,
     pub(crate) deduped: AtomicU64,
     pub(crate) coalesced: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct Counters {
     pub(crate) failed: AtomicU64,
 }
 
-impl Counters {
+impl ComposeCounters {
     /// Counts what one request did; `is_answered`: it got a response that was made of it.
     pub(crate) fn count(&self, account: &Account, is_answered: bool) {
         let add = |counter: &AtomicU64, more: u64| {
@@ -77,7 +77,7 @@ impl Composition {
             Mode::Serial | Mode::Parallel => None,
         };
         let counters = before.map_or_else(Arc::default, |before| Arc::clone(&before.counters));
-        let most_content = usize::try_from(body_size).unwrap_or(usize::MAX).min(compose::LARGEST);
+        let most_content = usize::try_from(body_size).unwrap_or(usize::MAX).min(source::LARGEST);
         Composition { plan, names, places, most_content, counters }
     }
 }

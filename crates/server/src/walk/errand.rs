@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use http_body::Body as _;
 use message::{Body, Client, Interim, Request, Scheme, Trip};
 
-use crate::walk::handler::Core;
+use crate::walk::handler::CoreHandler;
 
 /// From the start to the last byte.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 pub(crate) const AGENT: HeaderValue = HeaderValue::from_static("fleetfoot");
 
 /// Runs it. Counted as an errand, and as no client's request.
-pub(crate) async fn run(core: Rc<Core>, errand: Errand) -> Fetched {
+pub(crate) async fn run(core: Rc<CoreHandler>, errand: Errand) -> Fetched {
     core.recorder.errand(match errand.purpose {
         Purpose::Warm => telemetry::Errand::Warm,
         Purpose::Refresh => telemetry::Errand::Refresh,
@@ -38,7 +38,7 @@ pub(crate) async fn run(core: Rc<Core>, errand: Errand) -> Fetched {
     fetched
 }
 
-async fn fetch(core: &Core, errand: Errand, fetched: &mut Fetched) {
+async fn fetch(core: &CoreHandler, errand: Errand, fetched: &mut Fetched) {
     let place = errand.place;
     let request = request(Method::GET, place.scheme, &place.authority, &place.target, errand.fields);
     let mut trip = Trip::default();
@@ -85,5 +85,6 @@ pub(crate) fn request(
         body: Body::Empty,
         client: Client::NOBODY,
         interim: Interim::default(),
+        on_behalf: None,
     }
 }

@@ -12,17 +12,16 @@ use crate::walk::running::Destination;
 pub(crate) fn find<'a>(local: &'a Local, request: &mut Request, trip: &mut Trip) -> Result<&'a Destination> {
     if request.method.as_str() == "PURGE" {
         // Caches behind us may obey it; whoever may purge does so on their admin ports.
-        return Err(Error::new(Kind::MethodNotAllowed, "PURGE is not served on this port"));
+        return Err(Error::new(Kind::MethodNotAllowed, "PURGE is not supported on this port"));
     }
-    let target = Target::read(&request.target).ok_or_else(|| {
-        Error::new(Kind::MalformedRequest, format!("{MISLEADING}; send it in its plain form"))
-    })?;
+    let target = Target::read(&request.target)
+        .ok_or_else(|| Error::new(Kind::MalformedRequest, format!("{MISLEADING}; send it normalized")))?;
     let destination =
         local.running.router.find(&request.method, request.view().host(), &target).map_err(|no_route| {
             match no_route {
                 NoRoute::Unknown => Error::new(Kind::NoRoute, "no route matches this method, host and path"),
                 NoRoute::Ambiguous => {
-                    Error::new(Kind::MalformedRequest, format!("{AMBIGUOUS}; send it in its plain form"))
+                    Error::new(Kind::MalformedRequest, format!("{AMBIGUOUS}; send it normalized"))
                 }
             }
         })?;
@@ -31,7 +30,7 @@ pub(crate) fn find<'a>(local: &'a Local, request: &mut Request, trip: &mut Trip)
 }
 
 /// Why a path is refused whatever the routes are.
-pub(crate) const MISLEADING: &str = "the path has dot segments, a backslash or control bytes";
+pub(crate) const MISLEADING: &str = "the path contains dot segments, a backslash or control characters";
 /// Why a path is refused because of the routes.
 pub(crate) const AMBIGUOUS: &str =
-    "some servers read this path as another one, whose route is protected otherwise";
+    "some servers read this path as another one, whose route is protected differently";

@@ -28,7 +28,7 @@ use crate::walk::running::Destination;
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// What one core answers with.
-pub(crate) struct Core {
+pub(crate) struct CoreHandler {
     /// Which of them it is.
     pub(crate) number: usize,
     pub(crate) store: Arc<Store>,
@@ -41,22 +41,30 @@ pub(crate) struct Core {
     pub(crate) scratch: RefCell<Scratch>,
     /// The same for reads.
     pub(crate) read_scratch: RefCell<ReadScratch>,
+    /// The same for what limits count by.
+    pub(crate) limit_scratch: RefCell<Vec<u8>>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) recent: Arc<Recent>,
 }
 
-impl Handler for Core {
+impl Handler for CoreHandler {
     fn answer_fresh(&self, sent: &RequestView<'_>, client: &Client, out: &mut Vec<u8>) -> Option<Bytes> {
         let local = self.local.borrow();
         let target = Target::read(sent.target)?;
-        let request = &RequestView { target: target.as_str(), ..*sent };
+        let request = &RequestView { target: target.as_str(), client: client.ip(), ..*sent };
         let destination = local.running.router.find(request.method, request.host(), &target).ok()?;
         let stack = &local.stacks[destination.number];
         if !stack.holds() {
             return None;
         }
         let started = Instant::now();
-        let at_hand = AtHand { keys: &self.scratch, reads: &self.read_scratch, cache_id: &local.cache_id };
+        let at_hand = AtHand {
+            keys: &self.scratch,
+            reads: &self.read_scratch,
+            limits: &self.limit_scratch,
+            now: started,
+            cache_id: &local.cache_id,
+        };
         let (request, fresh) = stack.fresh(request, sent.target, Clock::at(started), &at_hand, out)?;
         self.record_fresh(&request, client, destination, &fresh, started);
         Some(fresh.content)
@@ -70,6 +78,8 @@ impl Handler for Core {
         let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
         observed::count_content(&mut request, &self.recorder);
         let local = Rc::clone(&self.local.borrow());
+        // Failures are told in it, when the request itself is long on its way.
+        let wanted = response::Form::of(request.view().fields);
         let mut form = StatusForm::Off;
         let outcome = match find(&local, &mut request, &mut observed.trip) {
             Ok(destination) => {
@@ -80,7 +90,18 @@ impl Handler for Core {
                     observed.remember(&request, id, self.number, &self.recent);
                 }
                 match local.stacks[destination.number].let_in(&mut request, &observed.trip) {
-                    Ok(()) => self.walk(request, destination, &local, &mut observed.trip).await,
+                    // Not in a function of its own, whose future would hold the request once more.
+                    Ok(()) => {
+                        let running = &local.running;
+                        let invalidating = Invalidating::of(&request, destination, running, &self.store);
+                        let stack = &local.stacks[destination.number];
+                        let outcome = stack.call(request, &mut observed.trip).await;
+                        if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
+                            let status = observed.trip.cache.as_ref();
+                            invalidating.after(response, status, running, &self.store, &self.recorder);
+                        }
+                        outcome
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -98,7 +119,7 @@ impl Handler for Core {
                 response
             }
             Err(error) => {
-                let response = response::failure(&error);
+                let response = response::failure(&error, wanted);
                 observed.error = Some(error);
                 response
             }
@@ -107,6 +128,7 @@ impl Handler for Core {
             if let Some(status) = &observed.trip.cache {
                 local.saying(form).add(status, &mut response.fields);
             }
+            response::add_quotas(&observed.trip.quotas, &mut response.fields);
             if let Some(id) = observed.id() {
                 response.fields.insert(X_REQUEST_ID, id.clone());
             }
@@ -115,13 +137,14 @@ impl Handler for Core {
     }
 
     fn refuse(&self, client: &Client, error: &Error) -> Response {
-        let response = response::failure(error);
+        // There is no request: what was sent could not be read as one.
+        let response = response::failure(error, response::Form::Plain);
         self.recorder.refused(client, error, response.status);
         response
     }
 }
 
-impl Core {
+impl CoreHandler {
     /// Counts and logs a response that was at hand.
     fn record_fresh(
         &self,
@@ -144,6 +167,7 @@ impl Core {
             duration,
             head_time: duration,
             source_time: None,
+            attempts: 0,
             cache: fresh.cache,
             error: None,
             route: Some(&destination.route),
@@ -153,28 +177,12 @@ impl Core {
         });
     }
 
-    /// A request of our own: nobody need let it in.
+    /// A request of our own, which only reads: nobody need let it in, and nothing is forgotten because of it.
     pub(crate) async fn walk_ours(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
         let local = Rc::clone(&self.local.borrow());
         let destination = find(&local, &mut request, trip)?;
-        self.walk(request, destination, &local, trip).await
-    }
-
-    /// Through the stack behind its gate, and what a write makes forgotten.
-    async fn walk(
-        &self,
-        request: Request,
-        destination: &Destination,
-        local: &Local,
-        trip: &mut Trip,
-    ) -> Result<Response> {
-        let running = &local.running;
-        let invalidating = Invalidating::of(&request, destination, running, &self.store);
-        let outcome = local.stacks[destination.number].call(request, trip).await;
-        if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
-            invalidating.after(response, trip.cache.as_ref(), running, &self.store, &self.recorder);
-        }
-        outcome
+        trip.is_errand = true;
+        local.stacks[destination.number].call(request, trip).await
     }
 }
 
@@ -182,14 +190,14 @@ impl Core {
 mod tests {
     use super::*;
 
-    fn size_of_future<F>(_: impl FnOnce(&'static Core, Request) -> F) -> usize {
+    fn size_of_future<F>(_: impl FnOnce(&'static CoreHandler, Request) -> F) -> usize {
         size_of::<F>()
     }
 
     /// It is allocated for each request that is no fresh hit.
     #[test]
     fn the_way_of_a_request_takes_little_memory() {
-        let size = size_of_future(Core::answer);
-        assert!(size <= 3584, "{size} bytes");
+        let size = size_of_future(CoreHandler::answer);
+        assert!(size <= 3072, "{size} bytes");
     }
 }

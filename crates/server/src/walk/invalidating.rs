@@ -108,7 +108,11 @@ pub(crate) fn keyed_target(
 ) -> Box<str> {
     let no_fields = HeaderMap::new();
     let fields = Fields::Map(&no_fields);
-    keyed(running, store, &RequestView { method: &Method::GET, scheme, authority, target, fields })
+    keyed(
+        running,
+        store,
+        &RequestView { method: &Method::GET, scheme, authority, target, fields, client: None },
+    )
 }
 
 fn keyed(running: &Running, store: &Store, request: &RequestView<'_>) -> Box<str> {

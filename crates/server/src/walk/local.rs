@@ -3,10 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use compose::SingleFlight;
 use http::HeaderValue;
 use plan::{SourceId, StatusForm};
-use policy::{CacheLayer, Stack};
+use policy::Stack;
 use redis_link::Link;
 use response::Saying;
 use source::{LocalSource, ReadSource};
@@ -14,8 +13,9 @@ use source::{LocalSource, ReadSource};
 use crate::walk::composed::Composed;
 use crate::walk::end::End;
 use crate::walk::identity::Identity;
-use crate::walk::running::{Destination, Running, Way};
-use crate::walk::steps::Lines;
+use crate::walk::layers::{Kit, Place};
+use crate::walk::lines::Lines;
+use crate::walk::running::{Running, Way};
 
 /// See the module.
 pub(crate) struct Local {
@@ -37,22 +37,16 @@ impl Local {
         store: &Arc<cache::Store>,
         tier: Option<&Link>,
     ) -> Rc<Local> {
-        let sources = running.sources.iter().map(|source| {
-            let kept = before.and_then(|before| {
-                let place = before.running.sources.iter().position(|old| old.is(source))?;
-                Some(before.lines.sources[place].clone())
-            });
-            kept.unwrap_or_else(|| LocalSource::new(source))
+        let kit = Kit { store, tier, remedies: &running.remedies };
+        let before = before.map(|before| (&*before.running, &*before.lines));
+        let lines = Rc::new(Lines::new(&running, before, &kit));
+        let routes = running.plan.routes.iter().zip(running.destinations()).zip(&running.ways);
+        let stacks = routes.map(|((route, destination), way)| {
+            let place =
+                Place { names: &destination.names, source: &destination.source_name, stands_in: false };
+            Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
         });
-        let lines = Rc::new(Lines {
-            plan: Arc::clone(&running.plan),
-            sources: sources.collect(),
-            flights: SingleFlight::default(),
-            store: Arc::clone(store),
-            tier: tier.cloned(),
-        });
-        let routes = running.destinations().zip(&running.ways);
-        let stacks = routes.map(|(destination, way)| stack(destination, way, &lines)).collect();
+        let stacks = stacks.collect();
         let cache_id = identity.cache_id(&running.plan.location);
         Rc::new(Local { running, stacks, lines, cache_id })
     }
@@ -61,17 +55,6 @@ impl Local {
     pub(crate) fn saying(&self, form: StatusForm) -> Saying<'_> {
         Saying { form, id: &self.cache_id }
     }
-}
-
-fn stack(destination: &Destination, way: &Way, lines: &Rc<Lines>) -> Stack<End> {
-    let cache = destination.cache.as_ref().map(|policy| CacheLayer {
-        policy: Arc::clone(policy),
-        names: Arc::clone(&destination.names),
-        source: destination.source_name.clone(),
-        store: Arc::clone(&lines.store),
-        link: lines.tier.clone(),
-    });
-    Stack::new(destination.gate.clone(), cache, end(way, lines))
 }
 
 fn end(way: &Way, lines: &Rc<Lines>) -> End {

@@ -13,7 +13,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Body, Client, Clock, Error, Kind, Request, Response, Scheme, Trip};
 use telemetry::{Exchange, Recorder};
 
-use crate::walk::recent::{Recent, Record};
+use crate::walk::recent::{Recent, RecentRequest};
 
 /// What will be recorded; dropping it records.
 pub(crate) struct Observed {
@@ -125,6 +125,7 @@ impl Drop for Observed {
             // Whoever left before waited for the source, not for us.
             head_time: self.head_time.unwrap_or_default(),
             source_time: self.trip.source_time,
+            attempts: self.trip.attempts,
             cache: self.trip.cache,
             error: self.error.as_ref(),
             route: self.route.as_deref(),
@@ -135,7 +136,7 @@ impl Drop for Observed {
         let Some((Memory { id, core, recent }, route)) = self.memory.take().zip(self.route.take()) else {
             return;
         };
-        let record = Record {
+        let record = RecentRequest {
             id,
             at: Clock::at(self.started),
             method: std::mem::take(&mut self.method),

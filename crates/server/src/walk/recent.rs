@@ -20,7 +20,7 @@ const LONGEST_TARGET: usize = 2048;
 
 /// What is remembered of a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct RecentRequest {
     pub(crate) id: HeaderValue,
     pub(crate) at: Timestamp,
     pub(crate) method: Method,
@@ -65,7 +65,7 @@ pub(crate) struct Recent(Box<[Mutex<Ring>]>);
 
 #[derive(Debug, Default)]
 struct Ring {
-    records: Vec<Record>,
+    records: Vec<RecentRequest>,
     /// Where the next one goes once the ring is full.
     next: usize,
 }
@@ -76,7 +76,7 @@ impl Recent {
     }
 
     /// Remembers, and forgets the oldest of this core.
-    pub(crate) fn remember(&self, core: usize, mut record: Record) {
+    pub(crate) fn remember(&self, core: usize, mut record: RecentRequest) {
         shorten(&mut record.target);
         let mut ring = self.0[core].lock().unwrap_or_else(PoisonError::into_inner);
         let Ring { records, next } = &mut *ring;
@@ -113,7 +113,7 @@ fn shorten(target: &mut Box<str>) {
     }
 }
 
-impl Record {
+impl RecentRequest {
     fn told(self, now: Timestamp) -> Told {
         let millis = |time: Duration| time.as_micros() as f64 / 1e3;
         let written = |status: &CacheStatus| {
@@ -147,8 +147,8 @@ mod tests {
 
     use super::*;
 
-    fn record(id: &'static str, at: u64) -> Record {
-        Record {
+    fn record(id: &'static str, at: u64) -> RecentRequest {
+        RecentRequest {
             id: HeaderValue::from_static(id),
             at: Timestamp::from_secs(at),
             method: Method::GET,
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_long_target_is_cut() {
         let recent = Recent::new(1);
-        recent.remember(0, Record { target: "ü".repeat(20_000).into(), ..record("long", 1) });
+        recent.remember(0, RecentRequest { target: "ü".repeat(20_000).into(), ..record("long", 1) });
         assert!(recent.find("long", Timestamp::default()).unwrap().url.len() < 3000);
     }
 }

@@ -10,9 +10,9 @@ use plan::{
     CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StatusForm, StepCall,
     Task,
 };
-use policy::Gate;
+use policy::{Gate, Remedies};
 use route::Router;
-use source::{Redis, Source};
+use source::{SharedRedis, Source};
 
 use crate::configuration::StartError;
 use crate::walk::composition::{Composition, Names};
@@ -25,6 +25,8 @@ pub(crate) struct Running {
     pub(crate) sources: Vec<Source>,
     /// Where routes lead, in the order of [`Plan::routes`].
     pub(crate) ways: Vec<Way>,
+    /// What all cores share of the policies.
+    pub(crate) remedies: Remedies,
 }
 
 /// Where a route leads, as all cores share it.
@@ -86,7 +88,7 @@ impl Running {
                 route: route.pattern.text.as_str().into(),
                 number,
                 source_name: source_name.into(),
-                cache: route.cache.clone(),
+                cache: route.cache().cloned(),
                 gate: route.signed.as_deref().map(|signed| Arc::new(Gate::new(signed))),
                 invalidate: route.invalidate.clone(),
                 names,
@@ -96,7 +98,8 @@ impl Running {
         }
         check_functions(&plan, &sources)?;
         let router = Router::new(destinations);
-        Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways }))
+        let remedies = Remedies::of(plan.layers(), before.map(|before| &before.remedies));
+        Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways, remedies }))
     }
 
     /// The route of this pattern, if it has many calls. No two routes have the same.
@@ -118,7 +121,7 @@ impl Running {
     }
 
     /// Each Redis that some route or step reads; those that are only a tier of the cache are not watched.
-    pub(crate) fn redis_read(&self) -> impl Iterator<Item = &Arc<Redis>> {
+    pub(crate) fn redis_read(&self) -> impl Iterator<Item = &Arc<SharedRedis>> {
         let read: HashSet<usize> = self.plan.reads().iter().map(|read| read.from.place()).collect();
         self.sources
             .iter()
@@ -197,7 +200,7 @@ mod tests {
     use rules::path::Target;
 
     use super::*;
-    use crate::walk::composition::Counters;
+    use crate::walk::composition::ComposeCounters;
 
     const TWO_ROUTES: &str = "
 sources: { api: http://127.0.0.1:1 }
@@ -212,7 +215,7 @@ routes:
     }
 
     /// Where the counts and the places of each composition are.
-    fn kept(running: &Running) -> Vec<(*const Counters, *const Places)> {
+    fn kept(running: &Running) -> Vec<(*const ComposeCounters, *const Places)> {
         let of = |(_, composition): (&str, &Composition)| {
             let places = composition.places.as_ref().expect("a pool");
             (Arc::as_ptr(&composition.counters), Arc::as_ptr(places))

@@ -11,12 +11,12 @@ use tokio::time::MissedTickBehavior;
 
 use super::origin::Origin;
 use super::outgoing::Outgoing;
-use super::shared::Shared;
+use super::shared_origin::SharedOrigin;
 
 /// Checks all targets for ever, as the plan says; returns at once when it asks for no checks.
 ///
 /// Dropping the future ends the checks; the targets keep what was found last.
-pub async fn check_health(shared: Arc<Shared>) {
+pub async fn check_health(shared: Arc<SharedOrigin>) {
     let Some(health) = shared.plan.health.clone().map(Arc::new) else { return };
     let mut checks = JoinSet::new();
     for index in 0..shared.targets.len() {
@@ -25,7 +25,7 @@ pub async fn check_health(shared: Arc<Shared>) {
     while checks.join_next().await.is_some() {}
 }
 
-async fn check_target(shared: Arc<Shared>, health: Arc<Health>, index: usize) {
+async fn check_target(shared: Arc<SharedOrigin>, health: Arc<Health>, index: usize) {
     let target = &shared.targets[index];
     let mut ticks = tokio::time::interval(health.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -66,7 +66,7 @@ impl Streak {
 
 /// One check, on a connection of its own: that one can be made is half of what is asked. Passed by any status below
 /// 400, as load balancers have it.
-async fn check(shared: &Arc<Shared>, health: &Health, index: usize) -> Result<(), String> {
+async fn check(shared: &Arc<SharedOrigin>, health: &Health, index: usize) -> Result<(), String> {
     let origin = Origin::new(shared, index);
     let mut outgoing =
         Outgoing::new(request(health, &shared.targets[index].authority)).map_err(|e| e.to_string())?;
@@ -91,6 +91,7 @@ fn request(health: &Health, authority: &str) -> Request {
         body: Body::Empty,
         client: Client::NOBODY,
         interim: Interim::default(),
+        on_behalf: None,
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use super::dial::dial;
-use super::shared::{Shared, Target};
+use super::shared_origin::{SharedOrigin, Target};
 use super::tether::Tether;
 use super::transport::Transport;
 
@@ -32,11 +32,11 @@ type Connecting<'c> = Pin<Box<dyn Future<Output = Result<Connected>> + 'c>>;
 ///
 /// Boxed here: requests that find a connection do not carry the memory of making one about, and DNS and TLS are compiled
 /// in this crate rather than in each that asks an origin.
-pub(super) fn connect<'c>(shared: &'c Shared, target: &'c Target, only_http1: bool) -> Connecting<'c> {
+pub(super) fn connect<'c>(shared: &'c SharedOrigin, target: &'c Target, only_http1: bool) -> Connecting<'c> {
     Box::pin(within_limit(shared, target, only_http1))
 }
 
-async fn within_limit(shared: &Shared, target: &Target, only_http1: bool) -> Result<Connected> {
+async fn within_limit(shared: &SharedOrigin, target: &Target, only_http1: bool) -> Result<Connected> {
     let phase = Cell::new("resolving the name");
     let limit = shared.plan.timeouts.connect;
     let timed = tokio::time::timeout(limit, steps(shared, target, only_http1, &phase)).await;
@@ -61,7 +61,7 @@ async fn within_limit(shared: &Shared, target: &Target, only_http1: bool) -> Res
 }
 
 async fn steps(
-    shared: &Shared,
+    shared: &SharedOrigin,
     target: &Target,
     only_http1: bool,
     phase: &Cell<&'static str>,
@@ -103,7 +103,7 @@ async fn steps(
 }
 
 async fn handshake(
-    shared: &Shared,
+    shared: &SharedOrigin,
     target: &Target,
     only_http1: bool,
     tcp: TcpStream,

@@ -10,13 +10,13 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver, ResolverBuilder};
 use message::{Error, Kind, Result, Retry};
 
-use super::name::Found;
+use super::name::Resolved;
 
 /// Asks `/etc/hosts` first and then the servers of `/etc/resolv.conf`.
 ///
 /// The resolver is made anew each time, although that reads two files: lookups are rare (one per name and TTL), an
 /// edited file takes effect at once, and no socket of the resolver outlives the core that opened it.
-pub(super) async fn look_up(host: &str) -> Result<Found> {
+pub(super) async fn look_up(host: &str) -> Result<Resolved> {
     // Without a readable resolv.conf there is nobody to ask, but `/etc/hosts` still counts.
     let system = Resolver::builder_tokio().unwrap_or_else(|error| {
         tracing::warn!(%error, "no usable resolv.conf: only names of the hosts file resolve");
@@ -28,7 +28,7 @@ pub(super) async fn look_up(host: &str) -> Result<Found> {
     look_up_with(system, host).await
 }
 
-async fn look_up_with(mut builder: ResolverBuilder<TokioRuntimeProvider>, host: &str) -> Result<Found> {
+async fn look_up_with(mut builder: ResolverBuilder<TokioRuntimeProvider>, host: &str) -> Result<Resolved> {
     let fault = |error: NetError| {
         let detail = format!("the name {host} could not be resolved");
         Error::new(Kind::Resolve, detail).retry(Retry::Always).caused_by(error)
@@ -40,7 +40,7 @@ async fn look_up_with(mut builder: ResolverBuilder<TokioRuntimeProvider>, host: 
     options.timeout = options.timeout.min(Duration::from_secs(2)); // so that a second server gets its turn
     let answer = builder.build().map_err(fault)?.lookup_ip(host).await.map_err(fault)?;
     let ttl = answer.valid_until().saturating_duration_since(Instant::now());
-    Ok(Found { addresses: alternate(answer.iter()), ttl })
+    Ok(Resolved { addresses: alternate(answer.iter()), ttl })
 }
 
 /// IPv6 and IPv4 in turn (RFC 8305 §4), each in the order of the answer: servers turn it to share the load.

@@ -186,7 +186,8 @@ fn refuse_loop(fields: &HeaderMap) -> Result<()> {
     if visits <= MAX_VISITS {
         return Ok(());
     }
-    let detail = format!("the request came by {visits} times already: some source leads back to fleetfoot");
+    let detail =
+        format!("the request has passed through {visits} times already: a source leads back to fleetfoot");
     Err(Error::new(Kind::Loop, detail))
 }
 

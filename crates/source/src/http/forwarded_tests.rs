@@ -54,6 +54,7 @@ impl Case {
             body: Body::Empty,
             client: Client { address, local: address, trusted: self.trusted },
             interim: Interim::default(),
+            on_behalf: None,
         }
     }
 

@@ -18,7 +18,7 @@ use super::http2_answer::Http2Answer;
 use super::http2_session::{Session, Stream};
 use super::http2_upload::{Http2Stopped, Http2Upload};
 use super::outgoing::Outgoing;
-use super::shared::Target;
+use super::shared_origin::Target;
 use super::timer::Timer;
 
 /// Sends the request and waits for the final head.
@@ -46,8 +46,9 @@ pub(super) async fn exchange(
         Ok(sent) => sent,
         Err(error) if error.is_go_away() || error.is_io() => return Err(unsent(Some(error), body)),
         Err(error) => {
-            let detail = format!("{}: the request cannot be said in HTTP/2", target.name);
-            return Err(failed(Error::new(Kind::MalformedRequest, detail).caused_by(error), None));
+            // The client reads it, so it does not name the target.
+            let refused = Error::new(Kind::MalformedRequest, "the request cannot be sent over HTTP/2");
+            return Err(failed(refused.caused_by(error), None));
         }
     };
     let mut exchange = Exchange {

@@ -30,7 +30,7 @@ const MOST_SEEN: usize = 256;
 
 /// Addresses, and how long they may be used.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Resolved {
     pub(super) addresses: Vec<IpAddr>,
     pub(super) ttl: Duration,
 }
@@ -88,7 +88,7 @@ impl Known {
     }
 }
 
-async fn within_limit(host: &str, ask: impl AsyncFnOnce(&str) -> Result<Found>) -> Result<Found> {
+async fn within_limit(host: &str, ask: impl AsyncFnOnce(&str) -> Result<Resolved>) -> Result<Resolved> {
     tokio::time::timeout(LOOKUP, ask(host)).await.unwrap_or_else(|_| {
         let detail = format!("looking up the name {host} took longer than {LOOKUP:?}");
         Err(Error::new(Kind::Resolve, detail).retry(Retry::Always))
@@ -138,7 +138,7 @@ impl Name {
 
     async fn addresses_by(
         self: &Arc<Self>,
-        ask: impl AsyncFnOnce(&str) -> Result<Found> + 'static,
+        ask: impl AsyncFnOnce(&str) -> Result<Resolved> + 'static,
     ) -> Result<Arc<[IpAddr]>> {
         if let Some(known) = self.known(Instant::now()) {
             return known;
@@ -167,7 +167,7 @@ impl Name {
     /// In the background, on this core. `None`: somebody does already.
     fn look_up_again(
         self: &Arc<Self>,
-        ask: impl AsyncFnOnce(&str) -> Result<Found> + 'static,
+        ask: impl AsyncFnOnce(&str) -> Result<Resolved> + 'static,
     ) -> Option<JoinHandle<Result<Arc<[IpAddr]>>>> {
         let asking = Arc::clone(&self.asking).try_lock_owned().ok()?;
         let name = Arc::clone(self);
@@ -190,7 +190,7 @@ impl Name {
         self.lock().at(now)
     }
 
-    fn learn(&self, found: Result<Found>, now: Instant) -> Result<Arc<[IpAddr]>> {
+    fn learn(&self, found: Result<Resolved>, now: Instant) -> Result<Arc<[IpAddr]>> {
         let mut known = self.lock();
         let found = found.and_then(|found| {
             if found.addresses.is_empty() {
@@ -234,11 +234,11 @@ mod tests {
 
     use super::*;
 
-    fn found(last: u8, ttl: u64) -> Found {
-        Found { addresses: vec![Ipv4Addr::new(10, 0, 0, last).into()], ttl: Duration::from_secs(ttl) }
+    fn found(last: u8, ttl: u64) -> Resolved {
+        Resolved { addresses: vec![Ipv4Addr::new(10, 0, 0, last).into()], ttl: Duration::from_secs(ttl) }
     }
 
-    fn failed() -> Result<Found> {
+    fn failed() -> Result<Resolved> {
         Err(Error::new(Kind::Resolve, "no answer"))
     }
 
@@ -246,7 +246,7 @@ mod tests {
         addresses.as_ref().unwrap()[0].to_string()
     }
 
-    async fn never(_: &str) -> Result<Found> {
+    async fn never(_: &str) -> Result<Resolved> {
         panic!("DNS was asked")
     }
 
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(first(&name.addresses_by(async |_| Ok(found(2, 5))).await), "10.0.0.2");
     }
 
-    async fn silent(_: &str) -> Result<Found> {
+    async fn silent(_: &str) -> Result<Resolved> {
         std::future::pending().await
     }
 
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(name.addresses_by(async |_| failed()).await.unwrap_err().kind(), Kind::Resolve);
         assert_eq!(name.addresses_by(never).await.unwrap_err().kind(), Kind::Resolve);
         tokio::time::advance(FAILURE_TTL).await;
-        let none = async |_: &str| Ok(Found { addresses: Vec::new(), ttl: Duration::ZERO });
+        let none = async |_: &str| Ok(Resolved { addresses: Vec::new(), ttl: Duration::ZERO });
         assert_eq!(name.addresses_by(none).await.unwrap_err().detail(), "api.example has no address");
     }
 

@@ -15,7 +15,7 @@ use super::http2_exchange;
 use super::http2_session::Session;
 use super::outgoing::Outgoing;
 use super::pool::{Pool, Slot};
-use super::shared::{Shared, Target};
+use super::shared_origin::{SharedOrigin, Target};
 use super::upload::Upload;
 
 /// HTTP/2 connections at most; each carries as many streams as the origin allows, so more are rarely needed.
@@ -27,7 +27,7 @@ const MAX_ATTEMPTS: u32 = 3;
 
 /// See the module.
 pub(super) struct Origin {
-    shared: Arc<Shared>,
+    shared: Arc<SharedOrigin>,
     index: usize,
     pool: Rc<Pool>,
     sessions: RefCell<Vec<Rc<Session>>>,
@@ -52,7 +52,7 @@ enum Opened {
 }
 
 impl Origin {
-    pub(super) fn new(shared: &Arc<Shared>, index: usize) -> Self {
+    pub(super) fn new(shared: &Arc<SharedOrigin>, index: usize) -> Self {
         let target = &shared.targets[index];
         let speaks = match (shared.plan.protocol, target.plan.scheme) {
             (Protocol::Http1, _) | (Protocol::Auto, Scheme::Http) => Speaks::Http1,

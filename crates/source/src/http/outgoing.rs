@@ -10,7 +10,7 @@ use message::{Body, Error, Interim, Kind, Request, Result, Scheme};
 use plan::HostField;
 
 use super::forwarded::Forwarded;
-use super::shared::Target;
+use super::shared_origin::Target;
 
 /// See the module.
 pub(super) struct Outgoing {
@@ -88,7 +88,7 @@ impl Outgoing {
 
     /// The whole head for HTTP/2.
     pub(super) fn http2_head(&self, scheme: Scheme, host: &str) -> Result<http::Request<()>> {
-        let refused = |_| Error::new(Kind::MalformedRequest, "the request target cannot be said in HTTP/2");
+        let refused = |_| Error::new(Kind::MalformedRequest, "the request target cannot be sent over HTTP/2");
         let uri = Uri::builder()
             .scheme(scheme.as_str())
             .authority(host)
@@ -144,7 +144,10 @@ fn refuse_injection(request: &Request) -> Result<()> {
     {
         return Ok(());
     }
-    Err(Error::new(Kind::MalformedRequest, "the request target or host holds a space or control byte"))
+    Err(Error::new(
+        Kind::MalformedRequest,
+        "the request target or host contains a space or control character",
+    ))
 }
 
 /// Whether a list field has this member, without regard to case and parameters.

@@ -12,28 +12,28 @@ use message::{Call, Clock, Error, Kind, Request, Response, Result, Trip};
 use super::choose::Chooser;
 use super::origin::Origin;
 use super::outgoing::Outgoing;
-use super::shared::Shared;
+use super::shared_origin::SharedOrigin;
 
 /// This core's way to one source: its connections, and the way to what all cores share. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpSource(Rc<Core>);
 
 struct Core {
-    shared: Arc<Shared>,
+    shared: Arc<SharedOrigin>,
     origins: Vec<Origin>,
     chooser: Chooser,
 }
 
 impl HttpSource {
     /// A source without connections yet; they open as requests come.
-    pub fn new(shared: Arc<Shared>) -> Self {
+    pub fn new(shared: Arc<SharedOrigin>) -> Self {
         let origins = (0..shared.targets.len()).map(|index| Origin::new(&shared, index)).collect();
         let chooser = Chooser::new(shared.plan.balance);
         HttpSource(Rc::new(Core { shared, origins, chooser }))
     }
 
     /// What it shares with those of other cores.
-    pub fn shared(&self) -> &Arc<Shared> {
+    pub fn shared(&self) -> &Arc<SharedOrigin> {
         &self.0.shared
     }
 
@@ -113,6 +113,6 @@ fn count_forwards(request: &mut Request) -> Option<Result<Response>> {
         }
         None if request.method == Method::OPTIONS => Some(Ok(Response::new(StatusCode::NO_CONTENT))),
         // Sending the request back would show its credentials to whoever made the client send it.
-        None => Some(Err(Error::new(Kind::MethodNotAllowed, "TRACE is not answered here"))),
+        None => Some(Err(Error::new(Kind::MethodNotAllowed, "TRACE is not supported"))),
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn arguments(
 ) -> Result<()> {
     out.clear();
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
-        return Err(Error::new(Kind::ReadOnly, "this is only to be read: use GET or HEAD"));
+        return Err(Error::new(Kind::ReadOnly, "this resource is read-only; use GET or HEAD"));
     }
     let context = Context { request, names, values: &[] };
     for argument in &read.arguments {
@@ -38,14 +38,14 @@ pub(super) fn arguments(
             return Err(malformed(argument.unwritten(&context).detail));
         }
         if out.len() > MOST_ARGUMENTS {
-            return Err(malformed(format!("more than {MOST_ARGUMENTS} values are asked for at once")));
+            return Err(malformed(format!("more than {MOST_ARGUMENTS} values are requested at once")));
         }
         if out.bytes() > MOST_BYTES {
-            return Err(malformed(format!("more than {} KiB of values are asked for", MOST_BYTES / 1024)));
+            return Err(malformed(format!("more than {} KiB of values are requested", MOST_BYTES / 1024)));
         }
     }
     if read.keys(out).any(misleads_decoded) {
-        return Err(malformed("a key has a control character, or leads out of its place by `..`".to_owned()));
+        return Err(malformed("a key contains a control character or a `.` or `..` segment".to_owned()));
     }
     check(read.command, out)
 }
@@ -74,7 +74,7 @@ pub(crate) fn whole(argument: &[u8]) -> Option<i64> {
 }
 
 pub(crate) fn is_not_whole(command: &str) -> Error {
-    malformed(format!("{command} counts in whole numbers"))
+    malformed(format!("{command} takes whole numbers"))
 }
 
 pub(crate) fn malformed(detail: String) -> Error {
@@ -103,6 +103,7 @@ mod tests {
             authority: "a.example",
             target,
             fields: Fields::Map(&fields),
+            client: None,
         };
         let mut out = Arguments::default();
         arguments(&read, &names, &request, &mut out)?;
@@ -145,25 +146,25 @@ mod tests {
             let found = error(get, &["user:/${query.id}"], &Method::GET, &format!("/u/1?id={id}"));
             assert_eq!(
                 found,
-                malformed("a key has a control character, or leads out of its place by `..`"),
+                malformed("a key contains a control character or a `.` or `..` segment"),
                 "{id}"
             );
         }
         let many = format!("/u/1?{}", "id=1&".repeat(1001));
         assert_eq!(
             error(mget, &["${query.all('id')}"], &Method::GET, &many),
-            malformed("more than 1000 values are asked for at once")
+            malformed("more than 1000 values are requested at once")
         );
         let long = format!("/u/{}", "x".repeat(70_000));
         assert_eq!(
             error(get, &["${path.id}"], &Method::GET, &long),
-            malformed("more than 64 KiB of values are asked for")
+            malformed("more than 64 KiB of values are requested")
         );
         let lrange = ["news", "${query.from}", "9"];
         for wrong in ["1.5", "+1", "a", "", "007", "-0", "-", "99999999999999999999"] {
             let target = format!("/u/1?from={}", wrong.replace('+', "%2B"));
             let found = error(ReadCommand::Lrange, &lrange, &Method::GET, &target);
-            assert_eq!(found, malformed("LRANGE counts in whole numbers"), "{wrong}");
+            assert_eq!(found, malformed("LRANGE takes whole numbers"), "{wrong}");
         }
     }
 }

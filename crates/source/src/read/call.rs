@@ -7,10 +7,12 @@ use http::Method;
 use http::header::{IF_NONE_MATCH, RANGE};
 use message::{CacheStatus, Call, Clock, Request, RequestView, Response, Result, Timestamp, Trip};
 use plan::{Read, RedisServer};
+use response::Form;
 
-use super::answered::Fresh;
+use super::answered::{AnsweredRead, FreshRead, Shape};
 use super::asked::{Scratch, arguments};
 use super::line::ReadLine;
+use super::nothing::Nothing;
 
 /// See the module. Clones share everything.
 #[derive(Clone)]
@@ -18,6 +20,8 @@ pub struct ReadSource {
     read: Arc<Read>,
     /// What the route calls the segments of its path.
     names: Arc<[Option<Box<str>>]>,
+    /// What it answers where there is nothing.
+    nothing: Arc<Nothing>,
     from: ReadLine,
 }
 
@@ -37,7 +41,8 @@ pub struct Explained {
 impl ReadSource {
     /// This read, from there, on a route that calls the segments of its path so.
     pub fn new(read: Arc<Read>, names: Arc<[Option<Box<str>>]>, from: ReadLine) -> Self {
-        ReadSource { read, names, from }
+        let nothing = Arc::new(Nothing::new(read.missing));
+        ReadSource { read, names, nothing, from }
     }
 
     /// Whether it may have anything at hand.
@@ -47,20 +52,25 @@ impl ReadSource {
 
     /// The answer to this request right now, without asking anybody. Where it is held, nothing is allocated as long as
     /// `scratch` has room. Whatever is not as simple as most requests are is left to the longer way.
-    pub fn fresh(&self, request: &RequestView<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+    pub fn fresh(
+        &self,
+        request: &RequestView<'_>,
+        now: Timestamp,
+        scratch: &mut Scratch,
+    ) -> Option<FreshRead> {
         let condition = request.fields.first(&IF_NONE_MATCH);
         if request.fields.has(&RANGE) || !self.from.holds() {
             return None;
         }
         arguments(&self.read, &self.names, request, &mut scratch.arguments).ok()?;
-        let mut fresh = self.from.fresh(&self.read, now, scratch)?;
-        if let Some(condition) = condition {
-            if !fresh.rendered.is_named_by(condition) {
-                return None;
-            }
-            fresh.is_not_modified = true;
-        }
-        Some(fresh)
+        let AnsweredRead { rendered, until, cache, .. } = self.from.fresh(&self.read, now, scratch)?;
+        let shape = match condition {
+            Some(condition) if rendered.is_named_by(condition) => Shape::NotModified(rendered),
+            Some(_) => return None,
+            None if rendered.is_there() => Shape::Whole(rendered),
+            None => Shape::Nothing(Arc::clone(&self.nothing), Form::of(request.fields)),
+        };
+        Some(FreshRead { shape, until, cache })
     }
 
     /// Answers; also says what had been held.
@@ -69,7 +79,7 @@ impl ReadSource {
         let mut scratch = Scratch::default();
         arguments(&self.read, &self.names, &view, &mut scratch.arguments)?;
         let answered = self.from.answer(&self.read, &mut scratch).await?;
-        Ok((answered.response(&view, Clock::now()), answered.cache))
+        Ok((answered.response(&view, &self.nothing, Clock::now()), answered.cache))
     }
 
     /// Where it reads from, for people: addresses, or a file.

@@ -8,10 +8,10 @@ use expression::Arguments;
 use message::{Result, Timestamp};
 use plan::Read;
 
-use super::answered::{Answered, Fresh};
+use super::answered::AnsweredRead;
 use super::asked::Scratch;
 use crate::redis::RedisLine;
-use crate::store::Store;
+use crate::store::SharedStore;
 
 /// See the module. Clones share everything.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub enum ReadLine {
     /// A Redis.
     Redis(RedisLine),
     /// A file.
-    Store(Arc<Store>),
+    Store(Arc<SharedStore>),
 }
 
 /// One read of several.
@@ -42,12 +42,12 @@ pub struct ReadValue {
 
 impl ReadLine {
     /// What is at hand for the arguments in `scratch`.
-    pub(super) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+    pub(super) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<AnsweredRead> {
         match self {
             ReadLine::Redis(line) => line.fresh(read, now, scratch),
             ReadLine::Store(store) => {
                 let rendered = store.answer(read, &scratch.arguments).ok()?;
-                Some(Fresh { rendered, until: None, is_not_modified: false, cache: None })
+                Some(AnsweredRead { rendered, until: None, stale: None, cache: None })
             }
         }
     }
@@ -61,12 +61,12 @@ impl ReadLine {
     }
 
     /// Answers for the arguments in `scratch`.
-    pub(super) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<Answered> {
+    pub(super) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<AnsweredRead> {
         match self {
             ReadLine::Redis(line) => line.answer(read, scratch).await,
             ReadLine::Store(store) => {
                 let rendered = store.answer(read, &scratch.arguments)?;
-                Ok(Answered { rendered, until: None, stale: None, cache: None })
+                Ok(AnsweredRead { rendered, until: None, stale: None, cache: None })
             }
         }
     }
@@ -96,9 +96,9 @@ impl ReadAsked {
     }
 }
 
-impl From<Answered> for ReadValue {
-    fn from(answered: Answered) -> Self {
-        let Answered { rendered, stale, .. } = answered;
+impl From<AnsweredRead> for ReadValue {
+    fn from(answered: AnsweredRead) -> Self {
+        let AnsweredRead { rendered, stale, .. } = answered;
         let content = rendered.is_there().then(|| rendered.body().clone());
         ReadValue { content, is_stale: stale.is_some() }
     }

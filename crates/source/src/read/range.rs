@@ -47,7 +47,7 @@ impl<'a> Range<'a> {
     pub(crate) fn parse(command: ReadCommand, arguments: &'a Arguments) -> Result<Self> {
         let word = command.word();
         let mut words = arguments.iter().skip(1);
-        let wrong = || malformed(format!("{word} is not asked so"));
+        let wrong = || malformed(format!("{word} does not take these arguments"));
         let (Some(first), Some(last)) = (words.next(), words.next()) else { return Err(wrong()) };
         let (mut by_score, mut by_member, mut limit, mut with_scores) = (false, false, None, false);
         let mut reversed = command == ReadCommand::Zrevrange;
@@ -76,11 +76,11 @@ impl<'a> Range<'a> {
         let (low, high) = if reversed { (last, first) } else { (first, last) };
         let by = if by_score {
             let edges = Edge::parse(low).zip(Edge::parse(high));
-            let (low, high) = edges.ok_or_else(|| malformed(format!("{word} goes by scores here")))?;
+            let (low, high) = edges.ok_or_else(|| malformed(format!("this {word} takes scores")))?;
             By::Score(low, high)
         } else if by_member {
             let edges = LexEdge::parse(low).zip(LexEdge::parse(high));
-            let detail = || malformed(format!("{word} goes by members here: `[a` or `(a`, `-` or `+`"));
+            let detail = || malformed(format!("this {word} takes members: `[a` or `(a`, `-` or `+`"));
             let (low, high) = edges.ok_or_else(detail)?;
             By::Member(low, high)
         } else {

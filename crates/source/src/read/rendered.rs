@@ -1,10 +1,10 @@
 //! Rendered: an answer as it goes out, but for the fields that change from one use to the next: made once of what was
-//! found, used as often as it is held.
+//! found, used as often as it is held. Where nothing was found it is empty, and `nothing` is what the route answers.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use message::{Body, Response, Result, Timestamp};
+use message::{Result, Timestamp};
 use plan::{Read, ReadCommand};
 use twox_hash::XxHash3_128;
 
@@ -14,8 +14,7 @@ use super::found::Found;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Rendered {
-    status: StatusCode,
-    /// Status line and fields, each ended by CRLF.
+    /// Status line and fields, each ended by CRLF; empty where there is nothing.
     head: Box<[u8]>,
     body: Bytes,
     /// What names the content; `None` where there is nothing.
@@ -29,39 +28,26 @@ pub(crate) struct Rendered {
 impl Rendered {
     /// As the route says. Fails where what was found has no such form.
     pub(crate) fn new(found: Found, read: &Read) -> Result<Self> {
-        let content = form::write(found, read.form)?;
         let content_type = read.content_type();
-        let whole = match content {
-            None => response::missing(read.missing),
-            Some(content) => {
-                let tag = format!("\"{:032x}\"", XxHash3_128::oneshot(&content));
-                let mut fields = HeaderMap::with_capacity(3);
-                fields.insert(CONTENT_TYPE, content_type.clone());
-                fields.insert(ETAG, HeaderValue::try_from(tag).expect("quoted digits are a field value"));
-                if let Some(vary) = read.vary() {
-                    fields.insert(VARY, vary.clone());
-                }
-                Response { status: StatusCode::OK, fields, body: Body::Whole(content) }
-            }
-        };
-        let Response { status, mut fields, body } = whole;
-        let body = match body {
-            Body::Whole(content) => content,
-            Body::Empty | Body::Stream(_) | Body::Tunnel(_) => Bytes::new(),
-        };
-        if status != StatusCode::NO_CONTENT {
-            fields.insert(CONTENT_LENGTH, body.len().into());
-        }
-        let mut head = Vec::with_capacity(256);
-        http1::write_status_line(&mut head, status);
-        http1::write_fields(&mut head, &fields);
-        let (tag, vary) = (fields.remove(ETAG), fields.remove(VARY));
         let is_check = matches!(read.command, ReadCommand::Exists | ReadCommand::Sismember);
-        Ok(Rendered { status, head: head.into(), body, tag, content_type, vary, is_check })
-    }
-
-    pub(crate) fn status(&self) -> StatusCode {
-        self.status
+        let Some(body) = form::write(found, read.form)? else {
+            let (head, body) = (Box::default(), Bytes::new());
+            return Ok(Rendered { head, body, tag: None, content_type, vary: None, is_check });
+        };
+        let tag = format!("\"{:032x}\"", XxHash3_128::oneshot(&body));
+        let tag = HeaderValue::try_from(tag).expect("quoted digits are a field value");
+        let vary = read.vary().cloned();
+        let mut fields = HeaderMap::with_capacity(4);
+        fields.insert(CONTENT_TYPE, content_type.clone());
+        fields.insert(ETAG, tag.clone());
+        if let Some(vary) = &vary {
+            fields.insert(VARY, vary.clone());
+        }
+        fields.insert(CONTENT_LENGTH, body.len().into());
+        let mut head = Vec::with_capacity(256);
+        http1::write_status_line(&mut head, StatusCode::OK);
+        http1::write_fields(&mut head, &fields);
+        Ok(Rendered { head: head.into(), body, tag: Some(tag), content_type, vary, is_check })
     }
 
     pub(crate) fn body(&self) -> &Bytes {
@@ -84,9 +70,7 @@ impl Rendered {
     /// Appends the head of the whole answer, each line ended by CRLF, without the empty one.
     pub(crate) fn write_head(&self, until: Option<Timestamp>, now: Timestamp, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);
-        if self.tag.is_some() {
-            write_lifetime(self.told(until), now, out);
-        }
+        write_lifetime(self.told(until), now, out);
     }
 
     /// Appends the head of a 304.
@@ -106,9 +90,9 @@ impl Rendered {
         until.filter(|_| !self.is_check)
     }
 
-    /// The same as a response, of which the request's conditions are still to be judged.
-    pub(crate) fn whole(&self, until: Option<Timestamp>, now: Timestamp) -> Response {
-        let Some(tag) = &self.tag else { return response::missing(self.status) };
+    /// The fields of the whole answer; `None`: there is nothing.
+    pub(crate) fn fields(&self, until: Option<Timestamp>, now: Timestamp) -> Option<HeaderMap> {
+        let tag = self.tag.as_ref()?;
         let mut fields = HeaderMap::with_capacity(6);
         fields.insert(CONTENT_TYPE, self.content_type.clone());
         fields.insert(ETAG, tag.clone());
@@ -121,7 +105,7 @@ impl Rendered {
                 .expect("a word and digits are a field value"),
         };
         fields.insert(CACHE_CONTROL, lifetime);
-        Response { status: self.status, fields, body: Body::Whole(self.body.clone()) }
+        Some(fields)
     }
 
     /// Whether there was anything.

@@ -10,12 +10,12 @@ use redis_link::{Link, pipe};
 use tokio::task::JoinSet;
 
 use super::command::{Carried, append, carried, pipeline, together};
-use super::kept::Kept;
+use super::kept_answer::KeptAnswer;
 use crate::read::{ReadAsked, Rendered};
 
 /// See the module.
 pub(super) enum Outcome {
-    Found(Kept),
+    Found(KeptAnswer),
     /// It answered, but not with what the route could give: 502.
     Unusable(Error),
     /// It could not be asked.
@@ -31,7 +31,7 @@ pub(super) async fn ask(link: &Link, read: &Read, arguments: &Arguments) -> Outc
         carried = once(link, read, arguments, asked_at).await;
     }
     let rendered = carried.and_then(|Carried { found, until }| {
-        Ok(Kept { rendered: Arc::new(Rendered::new(found, read)?), asked_at, until })
+        Ok(KeptAnswer { rendered: Arc::new(Rendered::new(found, read)?), asked_at, until })
     });
     match rendered {
         Ok(kept) => Outcome::Found(kept),
@@ -45,7 +45,7 @@ pub(super) async fn ask(link: &Link, read: &Read, arguments: &Arguments) -> Outc
 
 /// Asks several over one way to one server, all at once. `None`: not one reply for each came back, so that each has to
 /// be asked for itself to know which of them failed.
-pub(super) async fn ask_together(link: &Link, asked: &[ReadAsked]) -> Option<Vec<Result<Kept>>> {
+pub(super) async fn ask_together(link: &Link, asked: &[ReadAsked]) -> Option<Vec<Result<KeptAnswer>>> {
     let asked_at = Clock::now();
     let mut together = pipe();
     let mut lengths = Vec::with_capacity(asked.len());
@@ -56,7 +56,7 @@ pub(super) async fn ask_together(link: &Link, asked: &[ReadAsked]) -> Option<Vec
     let one = |(asked, length): (&ReadAsked, usize)| {
         let own: Vec<_> = replies.by_ref().take(length).collect();
         let Carried { found, until } = carried(asked.read.command, own, asked_at)?;
-        Ok(Kept { rendered: Arc::new(Rendered::new(found, &asked.read)?), asked_at, until })
+        Ok(KeptAnswer { rendered: Arc::new(Rendered::new(found, &asked.read)?), asked_at, until })
     };
     Some(asked.iter().zip(lengths).map(one).collect())
 }

@@ -17,15 +17,15 @@ use redis_link::Link;
 use tracked::Inserted;
 
 use super::ask::{Outcome, ask, ask_together};
-use super::held::Held;
-use super::kept::Kept;
-use super::shared::{Mode, Redis};
-use crate::read::{Answered, Fresh, ReadAsked, Scratch};
+use super::kept_answer::KeptAnswer;
+use super::shared_redis::{Mode, SharedRedis};
+use super::tracked_answers::TrackedAnswers;
+use crate::read::{AnsweredRead, ReadAsked, Scratch};
 
 /// See the module. Clones share the connections.
 #[derive(Clone)]
 pub struct RedisLine {
-    shared: Arc<Redis>,
+    shared: Arc<SharedRedis>,
     /// With the life of the tracking line in which it was made: see [`RedisLine::primary`].
     primary: Rc<RefCell<(u64, Link)>>,
     replica: Option<Link>,
@@ -33,7 +33,7 @@ pub struct RedisLine {
 
 impl RedisLine {
     /// One core's way to it. Nothing is connected before the first read.
-    pub fn new(shared: Arc<Redis>) -> Self {
+    pub fn new(shared: Arc<SharedRedis>) -> Self {
         let primary = Rc::new(RefCell::new((0, Link::new(Arc::clone(&shared.primary)))));
         let replica = match &shared.mode {
             Mode::Replica { replica, .. } => Some(Link::new(Arc::clone(replica))),
@@ -43,7 +43,7 @@ impl RedisLine {
     }
 
     /// What it shares with those of other cores.
-    pub fn shared(&self) -> &Arc<Redis> {
+    pub fn shared(&self) -> &Arc<SharedRedis> {
         &self.shared
     }
 
@@ -53,16 +53,16 @@ impl RedisLine {
     }
 
     /// What is held for the arguments in `scratch`, which has their key afterwards.
-    pub(crate) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<Fresh> {
+    pub(crate) fn fresh(&self, read: &Read, now: Timestamp, scratch: &mut Scratch) -> Option<AnsweredRead> {
         let Mode::Tracked(held) = &self.shared.mode else { return None };
         read.key(&scratch.arguments, &mut scratch.key);
         let kept = held.get(&scratch.key, now)?;
         let cache = Some(hit(&kept, now));
-        Some(Fresh { rendered: kept.rendered, until: kept.until, is_not_modified: false, cache })
+        Some(AnsweredRead { rendered: kept.rendered, until: kept.until, stale: None, cache })
     }
 
     /// Answers. `scratch` has the arguments.
-    pub(crate) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<Answered> {
+    pub(crate) async fn answer(&self, read: &Read, scratch: &mut Scratch) -> Result<AnsweredRead> {
         read.key(&scratch.arguments, &mut scratch.key);
         match &self.shared.mode {
             Mode::Tracked(held) if read.keys(&scratch.arguments).all(|key| held.covers(key)) => {
@@ -75,7 +75,7 @@ impl RedisLine {
 
     /// Answers several reads at once. `None`: not all of them can go there together, or that failed as a whole; then each
     /// is for itself.
-    pub(crate) async fn answer_together(&self, asked: &[ReadAsked]) -> Option<Vec<Result<Answered>>> {
+    pub(crate) async fn answer_together(&self, asked: &[ReadAsked]) -> Option<Vec<Result<AnsweredRead>>> {
         let is_cluster = matches!(self.shared.plan.topology, Topology::Cluster(_));
         if !matches!(self.shared.mode, Mode::Central) || is_cluster {
             return None;
@@ -88,16 +88,16 @@ impl RedisLine {
                 asked.read.key(&asked.arguments, &mut key);
                 remembered.put(&key, kept.clone());
             }
-            Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
+            Ok(AnsweredRead { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
         });
         Some(answered.collect())
     }
 
-    async fn tracked(&self, held: &Held, read: &Read, scratch: &Scratch) -> Result<Answered> {
+    async fn tracked(&self, held: &TrackedAnswers, read: &Read, scratch: &Scratch) -> Result<AnsweredRead> {
         let now = Clock::now();
         if let Some(kept) = held.get(&scratch.key, now) {
             let cache = Some(hit(&kept, now));
-            return Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache });
+            return Ok(AnsweredRead { rendered: kept.rendered, until: kept.until, stale: None, cache });
         }
         let ticket = held.begin(read.keys(&scratch.arguments));
         match ask(&self.primary(), read, &scratch.arguments).await {
@@ -110,7 +110,12 @@ impl RedisLine {
                     Inserted::NotLive => CacheStatus::forward(Fwd::Bypass).because("not-told"),
                     Inserted::TooLarge => status.because("too-large"),
                 };
-                Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: Some(cache) })
+                Ok(AnsweredRead {
+                    rendered: kept.rendered,
+                    until: kept.until,
+                    stale: None,
+                    cache: Some(cache),
+                })
             }
             Outcome::Unusable(error) => Err(error),
             Outcome::Gone(error) => match held.stale(&scratch.key, Clock::now()) {
@@ -120,7 +125,7 @@ impl RedisLine {
         }
     }
 
-    async fn asked(&self, read: &Read, scratch: &Scratch) -> Result<Answered> {
+    async fn asked(&self, read: &Read, scratch: &Scratch) -> Result<AnsweredRead> {
         let in_step = match &self.shared.mode {
             Mode::Replica { standing, .. } => {
                 self.replica.as_ref().filter(|_| standing.is_in_step(Clock::now()))
@@ -139,7 +144,7 @@ impl RedisLine {
                 if let Some(remembered) = &self.shared.remembered {
                     remembered.put(&scratch.key, kept.clone());
                 }
-                Ok(Answered { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
+                Ok(AnsweredRead { rendered: kept.rendered, until: kept.until, stale: None, cache: None })
             }
             Outcome::Unusable(error) => Err(error),
             Outcome::Gone(error) => self.without(read, scratch).await.ok_or_else(|| self.unavailable(error)),
@@ -147,7 +152,7 @@ impl RedisLine {
     }
 
     /// What stands in for a Redis that is gone: the replica as it was, or what was read last, whichever is younger.
-    async fn without(&self, read: &Read, scratch: &Scratch) -> Option<Answered> {
+    async fn without(&self, read: &Read, scratch: &Scratch) -> Option<AnsweredRead> {
         let now = Clock::now();
         let remembered =
             self.shared.remembered.as_ref().and_then(|remembered| remembered.get(&scratch.key, now));
@@ -180,15 +185,15 @@ impl RedisLine {
     }
 }
 
-fn hit(kept: &Kept, now: Timestamp) -> CacheStatus {
+fn hit(kept: &KeptAnswer, now: Timestamp) -> CacheStatus {
     let ttl = kept.until.map(|until| i64::try_from(until.since(now).as_secs()).unwrap_or(i64::MAX));
     CacheStatus { hit: true, ttl, ..CacheStatus::default() }
 }
 
-fn stands_in(kept: Kept, age: std::time::Duration) -> Answered {
+fn stands_in(kept: KeptAnswer, age: std::time::Duration) -> AnsweredRead {
     // A second too many rather than none: it is stale from the first moment on.
     let seconds = i64::try_from(age.as_secs()).unwrap_or(i64::MAX).saturating_add(1);
     let cache =
         CacheStatus { hit: true, ttl: Some(-seconds), ..CacheStatus::default() }.because("redis-gone");
-    Answered { rendered: kept.rendered, until: kept.until, stale: Some(age), cache: Some(cache) }
+    AnsweredRead { rendered: kept.rendered, until: kept.until, stale: Some(age), cache: Some(cache) }
 }

@@ -7,19 +7,19 @@ use message::Timestamp;
 use quick_cache::Weighter;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::kept::Kept;
+use super::kept_answer::KeptAnswer;
 
 /// See the module.
 pub(super) struct Remembered {
-    table: Cache<Box<[u8]>, Kept, Cost, foldhash::fast::RandomState>,
+    table: Cache<Box<[u8]>, KeptAnswer, Cost, foldhash::fast::RandomState>,
     max_stale: Duration,
 }
 
 #[derive(Clone)]
 struct Cost;
 
-impl Weighter<Box<[u8]>, Kept> for Cost {
-    fn weight(&self, key: &Box<[u8]>, kept: &Kept) -> u64 {
+impl Weighter<Box<[u8]>, KeptAnswer> for Cost {
+    fn weight(&self, key: &Box<[u8]>, kept: &KeptAnswer) -> u64 {
         (key.len() + kept.cost()) as u64
     }
 }
@@ -38,12 +38,12 @@ impl Remembered {
         Remembered { table, max_stale }
     }
 
-    pub(super) fn put(&self, key: &[u8], kept: Kept) {
+    pub(super) fn put(&self, key: &[u8], kept: KeptAnswer) {
         self.table.insert(key.into(), kept);
     }
 
     /// What was found last, and how long ago, unless that is too long.
-    pub(super) fn get(&self, key: &[u8], now: Timestamp) -> Option<(Kept, Duration)> {
+    pub(super) fn get(&self, key: &[u8], now: Timestamp) -> Option<(KeptAnswer, Duration)> {
         let kept = self.table.get(key)?;
         let age = kept.stands_in(now, self.max_stale)?;
         Some((kept, age))

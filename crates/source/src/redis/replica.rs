@@ -72,8 +72,8 @@ impl Standing {
 
 /// Looks at both for ever.
 pub(super) async fn watch(
-    primary: Arc<redis_link::Shared>,
-    replica: Arc<redis_link::Shared>,
+    primary: Arc<redis_link::SharedLink>,
+    replica: Arc<redis_link::SharedLink>,
     standing: Arc<Standing>,
     max_lag: Duration,
 ) {

@@ -12,14 +12,14 @@ use redis_link::{Cmd, Dedicated, Link, PushInfo, PushKind, Value, cmd};
 use tokio::sync::Notify;
 use tracked::silence::{Next, next};
 
-use super::held::Held;
+use super::tracked_answers::TrackedAnswers;
 
 /// Before the first attempt to connect anew, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Keeps a line for ever.
-pub(super) async fn track(shared: Arc<redis_link::Shared>, held: Arc<Held>) {
+pub(super) async fn track(shared: Arc<redis_link::SharedLink>, held: Arc<TrackedAnswers>) {
     let name = shared.plan().name.clone();
     let mut pause = FIRST_PAUSE;
     let mut was_told = false;
@@ -55,7 +55,7 @@ struct Line {
 }
 
 /// Connects, to whoever is the master now, and has it tell.
-async fn begin(shared: &Arc<redis_link::Shared>, held: &Arc<Held>) -> Result<Line> {
+async fn begin(shared: &Arc<redis_link::SharedLink>, held: &Arc<TrackedAnswers>) -> Result<Line> {
     let lost = Arc::new(Notify::new());
     let (hearing, losing) = (Arc::clone(held), Arc::clone(&lost));
     let link = Link::new(Arc::clone(shared));
@@ -77,7 +77,7 @@ fn command(prefixes: &[String]) -> Cmd {
 
 impl Line {
     /// Until it is lost: the reason.
-    async fn keep(mut self, held: &Held) -> Error {
+    async fn keep(mut self, held: &TrackedAnswers) -> Error {
         loop {
             match next(self.confirmed, false, Instant::now(), held.silence) {
                 Next::Wait(wait) => {
@@ -116,7 +116,7 @@ fn lost() -> Error {
 }
 
 /// Takes a push, on the task that reads the connection.
-fn hear(push: &PushInfo, held: &Held, lost: &Notify) {
+fn hear(push: &PushInfo, held: &TrackedAnswers, lost: &Notify) {
     match push.kind {
         PushKind::Invalidate => {
             for keys in &push.data {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::Method;
 use message::Kind;
 use plan::Health;
-use source::{HttpSource, Shared, check_health};
+use source::{HttpSource, SharedOrigin, check_health};
 
 use crate::support::*;
 
@@ -28,7 +28,7 @@ async fn targets_take_turns() {
 #[tokio::test(flavor = "local")]
 async fn a_dead_target_costs_no_request_not_even_a_post() {
     let plan = plan(&[nobody().await, always(B).await]);
-    let shared = Shared::new(Arc::new(plan)).unwrap();
+    let shared = SharedOrigin::new(Arc::new(plan)).unwrap();
     let source = HttpSource::new(Arc::clone(&shared));
     for _ in 0..6 {
         assert_eq!(answer(&source, post(whole("data"))).await.1, "b");
@@ -103,7 +103,7 @@ async fn health_checks_take_a_target_out_and_bring_it_back() {
         unhealthy_after: 2,
         healthy_after: 2,
     });
-    let shared = Shared::new(Arc::new(plan)).unwrap();
+    let shared = SharedOrigin::new(Arc::new(plan)).unwrap();
     let source = HttpSource::new(Arc::clone(&shared));
     tokio::task::spawn_local(check_health(Arc::clone(&shared)));
     let until = async |first: bool| {
@@ -135,7 +135,7 @@ async fn when_the_checks_find_all_down_nothing_is_sent() {
         unhealthy_after: 1,
         healthy_after: 1,
     });
-    let shared = Shared::new(Arc::new(plan)).unwrap();
+    let shared = SharedOrigin::new(Arc::new(plan)).unwrap();
     tokio::task::spawn_local(check_health(Arc::clone(&shared)));
     let source = HttpSource::new(Arc::clone(&shared));
     let all_down = async {

@@ -15,7 +15,7 @@ use http_body::Frame;
 use http_body_util::BodyExt;
 use message::{Body, Client, Error, Interim, Request, Response, Scheme};
 use plan::{Balance, HostField, Protocol, Target, Timeouts};
-use source::{HttpSource, Shared};
+use source::{HttpSource, SharedOrigin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -155,7 +155,7 @@ pub(crate) fn plan(ports: &[u16]) -> plan::HttpSource {
 }
 
 pub(crate) fn source(plan: plan::HttpSource) -> HttpSource {
-    HttpSource::new(Shared::new(Arc::new(plan)).unwrap())
+    HttpSource::new(SharedOrigin::new(Arc::new(plan)).unwrap())
 }
 
 pub(crate) fn source_at(port: u16) -> HttpSource {
@@ -174,6 +174,7 @@ pub(crate) fn request(method: Method, target: &str) -> Request {
         body: Body::Empty,
         client: Client { address, local: address, trusted: false },
         interim: Interim::default(),
+        on_behalf: None,
     }
 }
 

@@ -144,7 +144,7 @@ fn faults_of_authorities_files_are_told() {
     let fault = |text: &str| {
         let file = NamedTempFile::new().unwrap();
         std::fs::write(&file, text).unwrap();
-        let error = source::Shared::new(Arc::new(secure_plan(1, &file))).err().unwrap();
+        let error = source::SharedOrigin::new(Arc::new(secure_plan(1, &file))).err().unwrap();
         assert_eq!(error.kind(), Kind::Internal);
         error.detail().replace(&file.path().display().to_string(), "FILE")
     };

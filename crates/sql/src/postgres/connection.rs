@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Column, Error, Row, Statement};
 use super::Options;
 use super::bind::Unfit;
 use super::cell::{self, Raw};
-use super::kept::Kept;
+use super::prepared::PreparedStatements;
 use crate::sheet::Sheet;
 use crate::text::Text;
 use crate::trouble::{self, Trouble};
@@ -22,7 +22,7 @@ use crate::trouble::{self, Trouble};
 /// See the module.
 pub(crate) struct Connection {
     client: Client,
-    kept: Kept,
+    kept: PreparedStatements,
     source: Arc<str>,
     /// What reads and writes for the client. It ends by itself once the client is gone and all is answered.
     task: AbortHandle,
@@ -45,7 +45,7 @@ impl Connection {
         let (client, connection) = options.config.connect(options.tls.clone()).await?;
         // What went wrong, the client says.
         let task = tokio::spawn(async move { drop(connection.await) }).abort_handle();
-        Ok(Connection { client, kept: Kept::default(), source, task })
+        Ok(Connection { client, kept: PreparedStatements::default(), source, task })
     }
 
     /// Writes the rows of a statement on the sheet.

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::board::{Board, Job};
 use super::{open, run};
-use crate::figures::{Counters, Present};
+use crate::figures::{DatabaseCounters, Present};
 use crate::sheet::Sheet;
 use crate::text::Text;
 use crate::trouble;
@@ -21,7 +21,7 @@ use crate::trouble;
 /// See the module.
 pub(crate) struct Threads {
     board: Arc<Board>,
-    counters: Arc<Counters>,
+    counters: Arc<DatabaseCounters>,
     source: Arc<str>,
     queue: usize,
     wait: Duration,
@@ -34,7 +34,7 @@ impl Threads {
         plan: &SqlSource,
         file: &Path,
         cores: usize,
-        counters: &Arc<Counters>,
+        counters: &Arc<DatabaseCounters>,
     ) -> Result<Self> {
         let source: Arc<str> = plan.name.as_str().into();
         let queue = plan.queue.saturating_mul(cores.max(1));
@@ -119,7 +119,7 @@ impl Drop for Threads {
 /// Stops the statement when it is dropped.
 struct Wanted<'a> {
     stop: Arc<AtomicBool>,
-    counters: &'a Counters,
+    counters: &'a DatabaseCounters,
     runs: bool,
 }
 

@@ -3,7 +3,7 @@
 use expression::Parameter;
 use message::Kind;
 use plan::{Batch, SqlSource, Statement};
-use sql::Line;
+use sql::DatabaseLine;
 
 use super::{ask, int, line, on_a_core, reads, text, wait_until};
 use crate::database;
@@ -18,7 +18,7 @@ pub(crate) fn look_up() -> Statement {
 
 /// All at the same time.
 pub(crate) async fn together(
-    line: &Line,
+    line: &DatabaseLine,
     statement: &Statement,
     all: &[Vec<Parameter>],
 ) -> Vec<message::Result<String>> {

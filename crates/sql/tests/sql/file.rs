@@ -68,7 +68,9 @@ fn a_file_that_is_no_database_is_named_at_the_start() {
         .unwrap();
     for file in [&missing, &wrong] {
         let plan = database::plan(plan::Database::Sqlite(file.clone()));
-        let Err(error) = sql::Shared::new(std::sync::Arc::new(plan), 1) else { panic!("it was opened") };
+        let Err(error) = sql::SharedDatabase::new(std::sync::Arc::new(plan), 1) else {
+            panic!("it was opened")
+        };
         assert!(error.detail().contains(file.to_str().unwrap()), "{error}");
     }
     assert!(!missing.exists());

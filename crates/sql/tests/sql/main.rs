@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use expression::{Parameter, Scalar};
 use plan::{Rows, SqlSource, Statement};
-use sql::{Line, Shared};
+use sql::{DatabaseLine, SharedDatabase};
 use tokio::runtime::{Builder, LocalOptions};
 
 /// Runs a story as a core does: on a runtime whose futures stay on their thread.
@@ -26,8 +26,8 @@ fn on_a_core<F: Future>(story: F) -> F::Output {
 }
 
 /// A line of the only core.
-fn line(plan: SqlSource) -> Line {
-    Line::new(Shared::new(Arc::new(plan), 1).unwrap())
+fn line(plan: SqlSource) -> DatabaseLine {
+    DatabaseLine::new(SharedDatabase::new(Arc::new(plan), 1).unwrap())
 }
 
 /// A statement that reads.
@@ -52,7 +52,11 @@ fn ints(values: impl IntoIterator<Item = i64>) -> Parameter {
     Parameter::List(values.into_iter().map(Scalar::Int).collect())
 }
 
-async fn ask(line: &Line, statement: &Statement, parameters: &[Parameter]) -> message::Result<String> {
+async fn ask(
+    line: &DatabaseLine,
+    statement: &Statement,
+    parameters: &[Parameter],
+) -> message::Result<String> {
     let json = line.query(statement, parameters).await?;
     Ok(String::from_utf8(json.to_vec()).unwrap())
 }

@@ -14,7 +14,7 @@ use super::{ask, line, on_a_core, reads, wait_until, writes};
 use crate::database::{self, Server};
 
 /// The kind of error that a query ends with, and how long that took.
-pub(crate) async fn failure(line: &sql::Line, statement: &Statement) -> (Kind, Duration) {
+pub(crate) async fn failure(line: &sql::DatabaseLine, statement: &Statement) -> (Kind, Duration) {
     let start = Instant::now();
     let error = ask(line, statement, &[]).await.unwrap_err();
     (error.kind(), start.elapsed())

@@ -13,7 +13,7 @@ use std::time::Duration;
 use message::Timestamp;
 
 use super::redis::{KEYS, NEVER, Redis};
-use crate::{Figures, Ticket, Tracked};
+use crate::{Ticket, Tracked, TrackedFigures};
 
 const SILENCE: u64 = 200;
 const MOST: u64 = 300;
@@ -42,7 +42,7 @@ pub(super) struct Tally {
     pub(super) fresh: u64,
     pub(super) stale: u64,
     pub(super) shared: u64,
-    pub(super) figures: Figures,
+    pub(super) figures: TrackedFigures,
 }
 
 /// Which version of which key was seen.

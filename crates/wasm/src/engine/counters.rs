@@ -1,19 +1,19 @@
-//! Counters: what became of calls, as it happens. Told by `module`, read as [`Figures`].
+//! Counters: what became of calls, as it happens. Told by `module`, read as [`ModuleFigures`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use message::{Error, Kind};
 
-use crate::figures::Figures;
+use crate::figures::ModuleFigures;
 
 #[derive(Default)]
-pub(crate) struct Counters {
+pub(crate) struct ModuleCounters {
     calls: AtomicU64,
     failed: AtomicU64,
     timed_out: AtomicU64,
 }
 
-impl Counters {
+impl ModuleCounters {
     pub(crate) fn called(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -28,8 +28,8 @@ impl Counters {
         .fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn figures(&self, threads: workers::Figures) -> Figures {
-        Figures {
+    pub(crate) fn figures(&self, threads: workers::JobFigures) -> ModuleFigures {
+        ModuleFigures {
             calls: self.calls.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             timed_out: self.timed_out.load(Ordering::Relaxed),

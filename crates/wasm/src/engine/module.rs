@@ -9,16 +9,16 @@ use workers::{Stop, Workers};
 
 use super::call::Call;
 use super::compiled::Compiled;
-use super::counters::Counters;
+use super::counters::ModuleCounters;
 use super::failure::unfit;
 use super::ticker::Ticker;
-use crate::figures::Figures;
+use crate::figures::ModuleFigures;
 
 /// See the module. Shared by all cores. Dropping it ends its threads, once nobody waits for a call any more.
 pub struct Module {
     shared: Arc<Shared>,
     workers: Workers<()>,
-    counters: Counters,
+    counters: ModuleCounters,
 }
 
 /// What calls on the threads need, for as long as one runs.
@@ -47,7 +47,7 @@ impl Module {
         drop(computing);
         let workers = Workers::start(&name, plan.threads, plan.queue, || ()).map_err(no_threads)?;
         let shared = Arc::new(Shared { plan, compiled, ticker });
-        Ok(Arc::new(Module { shared, workers, counters: Counters::default() }))
+        Ok(Arc::new(Module { shared, workers, counters: ModuleCounters::default() }))
     }
 
     /// What it was made from.
@@ -94,7 +94,7 @@ impl Module {
     }
 
     /// What became of calls so far.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> ModuleFigures {
         self.counters.figures(self.workers.figures())
     }
 }

@@ -10,7 +10,7 @@ use crate::purge::Scope;
 
 /// What is marked, but for prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum MarkedPlace {
     Host(u128),
     Path(u128),
     Target(u128),
@@ -54,7 +54,7 @@ pub(crate) enum Note {
     /// Whatever was asked for before this epoch is gone.
     Retired(u64),
     Everything(Mark),
-    Place(Place, Mark),
+    Place(MarkedPlace, Mark),
     Prefix(Prefix, Mark),
 }
 
@@ -62,24 +62,24 @@ pub(crate) enum Note {
 const LONGEST_PREFIX: usize = 1024;
 /// What a purge marks. A key without a host belongs to all of them, so hosts' paths are marked for those as well.
 pub(super) fn notes_of(scope: &Scope, mark: Mark) -> Vec<Note> {
-    let of_hosts = |authority: &str, place: &dyn Fn(&str) -> Place| {
+    let of_hosts = |authority: &str, place: &dyn Fn(&str) -> MarkedPlace| {
         vec![Note::Place(place(authority), mark), Note::Place(place(""), mark)]
     };
     match scope {
         Scope::Everything => vec![Note::Everything(mark)],
-        Scope::Host(authority) => of_hosts(authority, &|host| Place::Host(hash(host, ""))),
+        Scope::Host(authority) => of_hosts(authority, &|host| MarkedPlace::Host(hash(host, ""))),
         Scope::Prefix { authority, path } => {
             let path = &path[..path.floor_char_boundary(LONGEST_PREFIX)];
             vec![Note::Prefix(Prefix { authority: authority.clone(), path: path.into() }, mark)]
         }
-        Scope::Path { authority, path } => of_hosts(authority, &|host| Place::Path(hash(host, path))),
+        Scope::Path { authority, path } => of_hosts(authority, &|host| MarkedPlace::Path(hash(host, path))),
         Scope::Target { authority, target } => {
             let path = target.split_once('?').map_or(&**target, |(path, _)| path);
-            let mut notes = of_hosts(authority, &|host| Place::Target(hash(host, target)));
-            notes.extend(of_hosts(authority, &|host| Place::PathOfTarget(hash(host, path))));
+            let mut notes = of_hosts(authority, &|host| MarkedPlace::Target(hash(host, target)));
+            notes.extend(of_hosts(authority, &|host| MarkedPlace::PathOfTarget(hash(host, path))));
             notes
         }
-        Scope::Tag(tag) => vec![Note::Place(Place::Tag(hash("", tag)), mark)],
+        Scope::Tag(tag) => vec![Note::Place(MarkedPlace::Tag(hash("", tag)), mark)],
     }
 }
 

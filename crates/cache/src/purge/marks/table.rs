@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::folded::Folded;
-use super::note::{Mark, Note, Place, Standing, hash};
+use super::note::{Mark, MarkedPlace, Note, Standing, hash};
 use super::prefixes::Prefixes;
 use crate::key::KeyView;
 
@@ -12,7 +12,7 @@ use crate::key::KeyView;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     everything: Mark,
-    places: HashMap<Place, Mark>,
+    places: HashMap<MarkedPlace, Mark>,
     prefixes: Prefixes,
     /// Places that had no room.
     folded: Folded,
@@ -50,7 +50,7 @@ impl Table {
             Note::Retired(epoch) => self.retired = self.retired.max(*epoch),
             Note::Everything(mark) => self.everything.add(mark),
             Note::Place(place, mark) => {
-                if matches!(place, Place::Tag(_)) {
+                if matches!(place, MarkedPlace::Tag(_)) {
                     self.latest_tag = self.latest_tag.max(mark.latest());
                 }
                 self.places.entry(*place).or_default().add(mark);
@@ -70,13 +70,13 @@ impl Table {
             return Standing::Gone;
         }
         let (host, path) = (key.authority, key.path());
-        let ruled = key.has_rule().then(|| Place::PathOfTarget(hash(host, path)));
+        let ruled = key.has_rule().then(|| MarkedPlace::PathOfTarget(hash(host, path)));
         let places = [
-            Place::Host(hash(host, "")),
-            Place::Path(hash(host, path)),
-            Place::Target(hash(host, key.target)),
+            MarkedPlace::Host(hash(host, "")),
+            MarkedPlace::Path(hash(host, path)),
+            MarkedPlace::Target(hash(host, key.target)),
         ];
-        let tags = tags.split('\n').filter(|tag| !tag.is_empty()).map(|tag| Place::Tag(hash("", tag)));
+        let tags = tags.split('\n').filter(|tag| !tag.is_empty()).map(|tag| MarkedPlace::Tag(hash("", tag)));
         let marked = places.into_iter().chain(ruled).chain(tags).map(|place| {
             let own = self.places.get(&place).map_or(Standing::Kept, |mark| mark.standing(since));
             own.worse(self.folded.standing(&place, since))

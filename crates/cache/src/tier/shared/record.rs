@@ -36,7 +36,7 @@ const LEVEL: i32 = 1;
 
 /// A record, read.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct SharedRecord {
     pub(crate) draft: Draft,
     pub(crate) content: Bytes,
     pub(crate) vouched: Vouched,
@@ -70,7 +70,7 @@ pub(crate) fn read(
     most: u64,
     skew: Skew,
     now: Timestamp,
-) -> Option<Record> {
+) -> Option<SharedRecord> {
     let (checked, checksum) = bytes.split_last_chunk::<CHECKSUM>()?;
     let mut rest = checked.get(FENCE..)?;
     let [version, flags] = *take(&mut rest)?;
@@ -96,7 +96,7 @@ pub(crate) fn read(
     } else {
         zstd::bulk::decompress(rest, length).ok()?.into()
     };
-    (content.len() == length).then_some(Record { draft, content, vouched })
+    (content.len() == length).then_some(SharedRecord { draft, content, vouched })
 }
 
 /// What stands for the key: two keys of the same digest are not to be found, so comparing it is comparing them.
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<Record> {
+    fn read(key: &KeyView<'_>, bytes: &Bytes, most: u64) -> Option<SharedRecord> {
         super::read(key, bytes, most, Skew::NONE, Timestamp::from_secs(u64::MAX / 2000))
     }
     use crate::sample;

@@ -11,7 +11,7 @@ use tokio::task::spawn_local;
 
 use super::news;
 use super::telling::Telling;
-use super::tier::{News, Received, SharedTier};
+use super::tier::{Received, SharedTier, TierNews};
 use super::writer::Writer;
 use crate::store::Store;
 
@@ -40,8 +40,8 @@ async fn run(store: Weak<Store>, tier: Arc<SharedTier>, received: Received) {
     spawn_local(async move {
         while let Some(news) = news.recv().await {
             match news {
-                News::Purge(message) => telling.add(message, &tier),
-                News::Leaving => telling.leave(),
+                TierNews::Purge(message) => telling.add(message, &tier),
+                TierNews::Leaving => telling.leave(),
             }
         }
     });

@@ -10,7 +10,7 @@ use http::header::HeaderName;
 use message::{Clock, Skew, Timestamp};
 use plan::RedisTier;
 use quick_cache::sync::Cache;
-use redis_link::Shared;
+use redis_link::SharedLink;
 use tokio::sync::mpsc;
 
 use super::lock::Lock;
@@ -24,7 +24,7 @@ use crate::purge::Purge;
 
 /// See the module. One for each process.
 pub(crate) struct SharedTier {
-    pub(crate) redis: Arc<Shared>,
+    pub(crate) redis: Arc<SharedLink>,
     /// What tells this instance from the others.
     pub(crate) instance: u64,
     positions: Mutex<Positions>,
@@ -40,16 +40,16 @@ pub(crate) struct SharedTier {
     suspected: AtomicU64,
     /// How far Redis has taken what this instance tells.
     pub(crate) taken: Taken,
-    orders: mpsc::UnboundedSender<Order>,
-    news: mpsc::UnboundedSender<News>,
+    orders: mpsc::UnboundedSender<TierOrder>,
+    news: mpsc::UnboundedSender<TierNews>,
     /// Bytes of the orders that are not carried out yet.
     waiting: AtomicU64,
-    pub(crate) counters: Counters,
+    pub(crate) counters: SharedTierCounters,
 }
 
 /// What the thread is to do.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub(crate) enum TierOrder {
     /// Store an answer and give the lock back.
     Store(Box<Stored>),
     /// Keep the lock, if it is still wanted in a moment.
@@ -62,7 +62,7 @@ pub(crate) enum Order {
 
 /// What the others are to be told.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum TierNews {
     Purge(Message),
     /// Nothing more will come from here.
     Leaving,
@@ -70,8 +70,8 @@ pub(crate) enum News {
 
 /// The thread's ends of the queues.
 pub(crate) struct Received {
-    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
-    pub(crate) news: mpsc::UnboundedReceiver<News>,
+    pub(crate) orders: mpsc::UnboundedReceiver<TierOrder>,
+    pub(crate) news: mpsc::UnboundedReceiver<TierNews>,
 }
 
 /// An answer to be stored.
@@ -88,7 +88,7 @@ pub(crate) struct Stored {
 
 /// What happened, since the start.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub(crate) struct SharedTierCounters {
     pub(crate) hits: AtomicU64,
     pub(crate) misses: AtomicU64,
     /// Lookups that failed or were not tried, since Redis is slow or gone.
@@ -117,7 +117,7 @@ const VARYING_PATHS: usize = 4096;
 
 impl SharedTier {
     /// With the ends of the queues that the thread reads.
-    pub(crate) fn new(redis: Arc<Shared>) -> (Arc<Self>, Received) {
+    pub(crate) fn new(redis: Arc<SharedLink>) -> (Arc<Self>, Received) {
         use std::hash::BuildHasher;
         // Unbounded, yet bounded: orders are counted before they are sent, and purges are taken up at once.
         let (orders, received_orders) = mpsc::unbounded_channel();
@@ -137,7 +137,7 @@ impl SharedTier {
             orders,
             news,
             waiting: AtomicU64::new(0),
-            counters: Counters::default(),
+            counters: SharedTierCounters::default(),
         };
         (Arc::new(tier), Received { orders: received_orders, news: received_news })
     }
@@ -183,12 +183,12 @@ impl SharedTier {
 
     /// A purge is in force here since this epoch: the others are told. Should the thread be gone, nobody can be.
     pub(crate) fn tell(&self, purge: &Purge, epoch: u64) {
-        drop(self.news.send(News::Purge(Message { from: self.instance, epoch, purge: purge.clone() })));
+        drop(self.news.send(TierNews::Purge(Message { from: self.instance, epoch, purge: purge.clone() })));
     }
 
     /// Tells the others what is left to tell, and that this instance leaves. Whether that came off within this time.
     pub(crate) async fn leave(&self, most: Duration) -> bool {
-        drop(self.news.send(News::Leaving));
+        drop(self.news.send(TierNews::Leaving));
         tokio::time::timeout(most, self.taken.left()).await.is_ok()
     }
 
@@ -211,7 +211,7 @@ impl SharedTier {
             return self.give_up(stored.lock);
         }
         // The lock at least, where there is room for that.
-        if let Err(Order::Store(stored)) = self.queue(Order::Store(Box::new(stored))) {
+        if let Err(TierOrder::Store(stored)) = self.queue(TierOrder::Store(Box::new(stored))) {
             self.give_up(stored.lock);
         }
     }
@@ -220,17 +220,17 @@ impl SharedTier {
     fn give_up(&self, lock: Option<Arc<Lock>>) {
         self.counters.dropped.fetch_add(1, Relaxed);
         if let Some(lock) = lock {
-            self.order(Order::Release { lock, unshared: true });
+            self.order(TierOrder::Release { lock, unshared: true });
         }
     }
 
     /// Where there is no room it is left: locks run out, and what is stored is not of use for ever.
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: TierOrder) {
         drop(self.queue(order));
     }
 
     /// Given back where too much waits, or the thread is gone.
-    fn queue(&self, order: Order) -> Result<(), Order> {
+    fn queue(&self, order: TierOrder) -> Result<(), TierOrder> {
         let bytes = order.bytes();
         if self.waiting.load(Relaxed) + bytes > MOST_WAITING {
             return Err(order);
@@ -245,14 +245,16 @@ impl SharedTier {
     }
 }
 
-impl Order {
+impl TierOrder {
     /// What it takes while it waits, roughly.
     pub(crate) fn bytes(&self) -> u64 {
         const OVERHEAD: u64 = 512;
         match self {
-            Order::Store(stored) => OVERHEAD + (stored.entry.cost() + stored.key.heap_bytes()) as u64,
-            Order::Hold(_) | Order::Release { .. } => OVERHEAD,
-            Order::Remove { entry, .. } => OVERHEAD + entry.as_ref().map_or(0, |entry| entry.cost() as u64),
+            TierOrder::Store(stored) => OVERHEAD + (stored.entry.cost() + stored.key.heap_bytes()) as u64,
+            TierOrder::Hold(_) | TierOrder::Release { .. } => OVERHEAD,
+            TierOrder::Remove { entry, .. } => {
+                OVERHEAD + entry.as_ref().map_or(0, |entry| entry.cost() as u64)
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use super::lookup::{Sharing, Wanted};
 use super::message::text;
 use super::names::Names;
 use super::scripts::CLAIM;
-use super::tier::{Order, SharedTier, Stored};
+use super::tier::{SharedTier, Stored, TierOrder};
 use crate::entry::Entry;
 use crate::key::Key;
 
@@ -69,7 +69,7 @@ impl Sharing<'_> {
             Claim::Found(entry) => return Turn::Found(entry),
             Claim::Fence(fence, lock) => {
                 let lock = Arc::new(lock);
-                self.tier.order(Order::Hold(Arc::downgrade(&lock)));
+                self.tier.order(TierOrder::Hold(Arc::downgrade(&lock)));
                 return Turn::Ours(self.ours(key, wanted.names, Some(fence), Some(lock)));
             }
             Claim::Nobody => return Turn::Ours(self.ours(key, wanted.names, None, None)),
@@ -113,7 +113,7 @@ impl Sharing<'_> {
             self.tier.counters.hits.fetch_add(1, Relaxed);
             // A lock that was taken for nothing is given back.
             if is_ours {
-                self.tier.order(Order::Release { lock: Arc::new(lock), unshared: false });
+                self.tier.order(TierOrder::Release { lock: Arc::new(lock), unshared: false });
             }
             return Claim::Found(entry);
         }
@@ -197,7 +197,7 @@ impl Ours {
     pub(crate) fn remove(&self, entry: Option<&Arc<Entry>>) {
         if self.tier.hears() {
             let (names, entry) = (self.names.clone(), entry.cloned());
-            self.tier.order(Order::Remove { names, entry, fence: self.fence });
+            self.tier.order(TierOrder::Remove { names, entry, fence: self.fence });
         }
     }
 
@@ -208,7 +208,7 @@ impl Ours {
 
     fn settle(&mut self, unshared: bool) {
         if let Some(lock) = self.lock.take() {
-            self.tier.order(Order::Release { lock, unshared });
+            self.tier.order(TierOrder::Release { lock, unshared });
         }
     }
 }

@@ -14,7 +14,7 @@ use super::lookup::write_names;
 use super::names::Names;
 use super::record;
 use super::scripts::{HOLD, RELEASE, REMOVE, STORE};
-use super::tier::{Order, SharedTier, Stored};
+use super::tier::{SharedTier, Stored, TierOrder};
 use crate::entry::Entry;
 
 /// See the module.
@@ -37,8 +37,8 @@ impl Writer {
     }
 
     /// Begins what is ordered, as soon as not too much is under way.
-    pub(crate) async fn take_up(&self, order: Order) {
-        if let Order::Hold(_) = order {
+    pub(crate) async fn take_up(&self, order: TierOrder) {
+        if let TierOrder::Hold(_) = order {
             spawn_local(later(Arc::clone(&self.tier), self.link.clone(), order));
             return;
         }
@@ -49,9 +49,9 @@ impl Writer {
 }
 
 /// Most locks are given back before.
-async fn later(tier: Arc<SharedTier>, link: Link, order: Order) {
+async fn later(tier: Arc<SharedTier>, link: Link, order: TierOrder) {
     tokio::time::sleep(kept_after(&tier)).await;
-    if let Order::Hold(lock) = &order
+    if let TierOrder::Hold(lock) = &order
         && let Some(lock) = lock.upgrade()
     {
         hold(&tier, &link, &lock).await;
@@ -59,13 +59,13 @@ async fn later(tier: Arc<SharedTier>, link: Link, order: Order) {
     tier.carried_out(order.bytes());
 }
 
-async fn carry_out(tier: Arc<SharedTier>, link: Link, order: Order, _permit: OwnedSemaphorePermit) {
+async fn carry_out(tier: Arc<SharedTier>, link: Link, order: TierOrder, _permit: OwnedSemaphorePermit) {
     let bytes = order.bytes();
     match order {
-        Order::Store(stored) => store(&tier, &link, *stored).await,
-        Order::Hold(_) => {}
-        Order::Release { lock, unshared } => release(&link, &lock, unshared).await,
-        Order::Remove { names, entry, fence } => remove(&link, &names, entry.as_deref(), fence).await,
+        TierOrder::Store(stored) => store(&tier, &link, *stored).await,
+        TierOrder::Hold(_) => {}
+        TierOrder::Release { lock, unshared } => release(&link, &lock, unshared).await,
+        TierOrder::Remove { names, entry, fence } => remove(&link, &names, entry.as_deref(), fence).await,
     }
     tier.carried_out(bytes);
 }

@@ -1,7 +1,7 @@
 //! Graph: the steps of one `compose` → what each needs, or why they have no order. Called by `compose`, and by `step` for
 //! steps with steps of their own.
 
-use expression::{Content, Kind, Named, Output, Parts};
+use expression::{Content, Named, Output, Parts, ValueKind};
 
 use super::content::{content, string};
 use super::each::{Each, each};
@@ -63,7 +63,7 @@ pub(super) fn graph(
         read(entry, before, &scope, known, &mut steps, report);
     }
     let scope =
-        if before == 1 { scope.with(Named { kind: Kind::List, ..Named::any(FAILED) }) } else { scope };
+        if before == 1 { scope.with(Named { kind: ValueKind::List, ..Named::any(FAILED) }) } else { scope };
     let respond = match respond {
         Some(node) => content(node, &scope, report),
         None => Some(by_name(&entries, &scope)),
@@ -126,7 +126,7 @@ pub(super) fn word<'t>(node: Node<'t>, word: &str) -> Option<Node<'t>> {
 fn announce(entry: &Entry<'_>, scope: &mut Scope<'_>) {
     let name = entry.node.key();
     let Some(each) = &entry.each else {
-        let kind = if word(entry.node, "for").is_some() { Kind::List } else { Kind::Any };
+        let kind = if word(entry.node, "for").is_some() { ValueKind::List } else { ValueKind::Any };
         return scope.add(Named { kind, ..Named::any(name) });
     };
     let first = scope.len();
@@ -136,9 +136,9 @@ fn announce(entry: &Entry<'_>, scope: &mut Scope<'_>) {
     }
     let (kind, parts) = if let Some(names) = &each.names {
         let names = names.iter().map(|name| name.as_str().into()).collect();
-        (Kind::Map, Parts::Members { first, names })
+        (ValueKind::Map, Parts::Members { first, names })
     } else {
-        (Kind::List, Parts::Items { first, count: each.items.len() })
+        (ValueKind::List, Parts::Items { first, count: each.items.len() })
     };
     scope.add(Named { name: name.into(), kind, parts });
 }
@@ -177,6 +177,7 @@ fn read(
         timeout: None,
         on_error: OnError::default(),
         wrapping: None,
+        is_shared: true,
     });
 }
 

@@ -9,8 +9,11 @@ use super::content::content;
 use super::graph::graph;
 use super::scope::Scope;
 use crate::known::Known;
-use crate::meant::{CachePolicy, Graph, OnError, Otherwise, Over, Step, StepCall, Task, Wrapping};
-use crate::routes::policies;
+use crate::meant::{
+    CachePolicy, Graph, HttpForm, Layer, Layers, Limit, LimitBy, OnError, Otherwise, Over, Step, StepCall,
+    Task, Wrapping,
+};
+use crate::uses::{onto, uses};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -72,11 +75,14 @@ pub(super) fn step(
         timeout: None,
         on_error: OnError::default(),
         wrapping: None,
+        is_shared: true,
     };
     section.set("timeout", &mut step.timeout, report, |node, report| value::timeout(node, report).map(Some));
     section.set("on_error", &mut step.on_error, report, |node, report| on_error(node, scope, report));
-    let policy = section.get("use").and_then(|node| wrapping_policy(node, &step.task, known, report));
-    step.wrapping = wrapping(policy, &step, &section, known, report);
+    let wrapping = wrapping(node, &step, &section, known, report);
+    let by_who_asks = |limit: &Arc<Limit>| matches!(limit.by, LimitBy::Value(_));
+    step.is_shared = !wrapping.as_ref().is_some_and(|wrapping| wrapping.layers.limits().any(by_who_asks));
+    step.wrapping = wrapping.map(|wrapping| known.wrappings.number(wrapping));
     Some(step)
 }
 
@@ -104,7 +110,7 @@ fn inner_reads(graph: &Graph) -> Vec<usize> {
 fn over(node: Node<'_>, section: &Section<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<Over> {
     let list = scope.output(node, report)?;
     let kind = list.kind();
-    if !matches!(kind, expression::Kind::Any | expression::Kind::List) {
+    if !matches!(kind, expression::ValueKind::Any | expression::ValueKind::List) {
         report.at(node, format!("`for` needs a list and gets {}", kind.name()), "write one, like `${users}`");
     }
     let mut over = Over { list, width: default::WIDTH, most: default::MOST };
@@ -181,15 +187,10 @@ fn otherwise(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<O
     None
 }
 
-/// The cache that is written around the call of a step.
-fn wrapping_policy(
-    node: Node<'_>,
-    task: &Task,
-    known: &Known<'_>,
-    report: &mut Report,
-) -> Option<Arc<CachePolicy>> {
-    let policy = policies(node, known, report);
-    if policy.signed.is_some() {
+/// What is written around the call of a step.
+fn used(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report) -> Layers {
+    let used = uses(node, known, report);
+    if used.signed.is_some() {
         report.at(node, "a step cannot be signed: clients ask for routes", "use that policy on the route");
     }
     let writes = match task {
@@ -197,47 +198,62 @@ fn wrapping_policy(
         Task::Call(StepCall::Sql(call)) => !call.statement.reads,
         _ => false,
     };
-    if policy.cache.is_some() && (writes || matches!(task, Task::Compose(_))) {
-        let what = if writes { "a call that writes" } else { "a step with steps of its own" };
-        report.at(node, format!("{what} is not cached"), "take `use` out; put it on the calls that read");
+    if matches!(task, Task::Compose(_)) {
+        let remedy = "take `use` out; put it on the steps inside";
+        report.at(node, "a policy wraps a call, and this step has steps of its own", remedy);
+    } else if writes && used.layers.cache().is_some() {
+        report.at(node, "a call that writes is not cached", "take `use` out; put it on the calls that read");
     }
-    policy.cache
+    used.layers
 }
 
-/// What wraps the call of a step, as this step needs it. `policy` is what its `use` says.
+/// What wraps the call of a step, as this step needs it. `None`: it makes none itself.
 fn wrapping(
-    policy: Option<Arc<CachePolicy>>,
+    node: Node<'_>,
     step: &Step,
     section: &Section<'_>,
     known: &Known<'_>,
     report: &mut Report,
 ) -> Option<Wrapping> {
     let stands_in = step.on_error.stale;
-    if stands_in
-        && !matches!(step.task, Task::Call(_))
-        && let Some(node) = section.get("on_error")
-    {
-        report.at(node, "`stale` is for a call", "write it on the steps inside");
-    }
-    let mut policy = match policy {
-        Some(policy) => CachePolicy::clone(&policy),
+    let written = section.get("use").map(|node| used(node, &step.task, known, report));
+    let Task::Call(call) = &step.task else {
+        if stands_in && let Some(node) = section.get("on_error") {
+            report.at(node, "`stale` is for a call", "write it on the steps inside");
+        }
+        return None;
+    };
+    let mut layers = written.unwrap_or_default();
+    if stands_in && layers.cache().is_none() {
         // Keeps what was given, where nothing else is cached.
-        None if stands_in => CachePolicy {
+        let policy = CachePolicy {
             name: "on_error: stale".to_owned(),
             rules: rules::Policy { default_ttl: Some(std::time::Duration::ZERO), ..rules::Policy::default() },
             ..CachePolicy::default()
-        },
-        None => return None,
+        };
+        layers.wrap(Layer::Cache(Arc::new(policy)));
+    }
+    let layers = layers.with_caches(|policy| {
+        if stands_in {
+            policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
+        }
+    });
+    let (source, form) = match call {
+        StepCall::Http(call) => (call.source, call.form),
+        StepCall::Read(read) => (read.from, HttpForm::default()),
+        StepCall::Sql(call) => (call.source, HttpForm::default()),
+        StepCall::Wasm(call) => (call.source, HttpForm::default()),
     };
-    if stands_in {
-        policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
-    }
-    // What is kept of a step is for the same call only: its fields may say who asks.
-    policy.key.is_step = true;
-    if let Task::Call(StepCall::Http(call)) = &step.task {
-        policy.key.headers.extend(call.fields.iter().map(|(name, _)| name.clone()));
-    }
-    Some(known.wrappings.of(policy, stands_in))
+    let mut around = layers;
+    onto(&mut around, known.around(source), section.get("use").unwrap_or(node), report);
+    let layers = around.with_caches(|policy| {
+        // What is kept of a step is for the same call only: its fields may say who asks.
+        policy.key.is_step = true;
+        if let StepCall::Http(call) = call {
+            policy.key.headers.extend(call.fields.iter().map(|(name, _)| name.clone()));
+        }
+    });
+    Some(Wrapping { source, form, layers, stands_in })
 }
 
 /// No source is named, or several are.

@@ -1,0 +1,104 @@
+//! Ask: what a call is asked: a request, or a step's call with its arguments bound (`source`). One place says whether it may
+//! be sent again, with which content, and for whom it is asked. How an answer is judged stands in `policy::verdict`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+use crate::{Body, Request, RequestView, Response, Result, Sent};
+
+/// See the module.
+pub trait Ask: Sized + 'static {
+    /// What a call gives for it.
+    type Answer: 'static;
+
+    /// Whether asking twice changes no more than asking once (RFC 9110 §9.2.2).
+    fn is_idempotent(&self) -> bool;
+
+    /// Reads its content, where that is no longer than `most` bytes, so that it can be sent again. A longer one goes on as
+    /// it came.
+    ///
+    /// # Errors
+    /// Whatever cut the content off.
+    fn hold_content(&mut self, most: u64) -> impl Future<Output = Result<()>>;
+
+    /// When its content has been handed on; `None`: there is nothing to wait for.
+    fn content_sent(&mut self) -> Option<Sent>;
+
+    /// The same once more; `None`: its content cannot be sent again.
+    fn once_more(&self) -> Option<Self>;
+
+    /// Status and fields of an answer, where answers have them.
+    fn head_of(answer: &Self::Answer) -> Option<(StatusCode, &HeaderMap)>;
+
+    /// The request that expressions of policies read, and what its route calls the segments of its path; `here`: what the
+    /// place of the policy calls them.
+    fn read_by_policies<'a>(
+        &'a self,
+        here: &'a [Option<Box<str>>],
+    ) -> (RequestView<'a>, &'a [Option<Box<str>>]);
+}
+
+/// The request of a client for which something else is asked.
+#[derive(Debug)]
+pub struct OnBehalf {
+    /// The request, its content taken out.
+    pub request: Request,
+    /// What its route calls the segments of its path.
+    pub names: Arc<[Option<Box<str>>]>,
+}
+
+impl Ask for Request {
+    type Answer = Response;
+
+    fn is_idempotent(&self) -> bool {
+        self.view().is_idempotent()
+    }
+
+    async fn hold_content(&mut self, most: u64) -> Result<()> {
+        if matches!(self.body, Body::Empty) {
+            return Ok(());
+        }
+        self.body = match std::mem::take(&mut self.body).within(most).await? {
+            Ok(content) => {
+                // Nobody waits for a word any more before it is sent.
+                self.fields.remove(http::header::EXPECT);
+                content.into()
+            }
+            Err(body) => body,
+        };
+        Ok(())
+    }
+
+    fn content_sent(&mut self) -> Option<Sent> {
+        let (body, sent) = std::mem::take(&mut self.body).watched();
+        self.body = body;
+        sent
+    }
+
+    fn once_more(&self) -> Option<Self> {
+        let body = match &self.body {
+            Body::Whole(content) => Body::Whole(Bytes::clone(content)),
+            Body::Empty => Body::Empty,
+            // Nothing has been read of it, and nothing will be.
+            body if body.is_empty() => Body::Empty,
+            Body::Stream(_) | Body::Tunnel(_) => return None,
+        };
+        Some(Request { body, interim: self.interim.clone(), ..self.head_only() })
+    }
+
+    fn head_of(response: &Response) -> Option<(StatusCode, &HeaderMap)> {
+        Some((response.status, &response.fields))
+    }
+
+    fn read_by_policies<'a>(
+        &'a self,
+        here: &'a [Option<Box<str>>],
+    ) -> (RequestView<'a>, &'a [Option<Box<str>>]) {
+        match &self.on_behalf {
+            Some(behalf) => (behalf.request.view(), &behalf.names),
+            None => (self.view(), here),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Layer: one thing that wraps a call. What `use` names becomes a list of them, outermost first: between policies in the
+//! order of `use`, inside one policy in the order of this enum. Made by `policy`; `policy` of the same name above runs them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{CachePolicy, Limit, LimitBy, Retry};
+
+/// See the module. The order of the variants is that inside one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layer {
+    /// Answers again what may be answered again. Outermost: a hit costs the source nothing, so whatever spares the source,
+    /// or mends what it does, has no business with it.
+    Cache(Arc<CachePolicy>),
+    /// Gives up after all tries together took so long. Around the retries, whose pauses it counts.
+    Overall(Duration),
+    /// Makes the call again where it failed. Inside the cache, which gives what it has when all tries have failed; outside of
+    /// whatever is counted or limited for each try.
+    Retry(Arc<Retry>),
+    /// Refuses what comes too often. Inside the retries, since each try costs the source something, and inside the cache, since
+    /// a hit does not; a limit on clients stands in a policy of its own, before the one that caches.
+    Limit {
+        /// How often.
+        limit: Arc<Limit>,
+        /// Whether it stands on a source: then it is no client's quota, and clients are not told what is left.
+        is_of_source: bool,
+    },
+    /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
+    PerTry(Duration),
+}
+
+impl Layer {
+    /// As it is written in a policy.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Layer::Cache(_) => "cache",
+            Layer::Overall(_) => "timeout.overall",
+            Layer::Retry(_) => "retry",
+            Layer::Limit { .. } => "limit",
+            Layer::PerTry(_) => "timeout.per_try",
+        }
+    }
+}
+
+/// What wraps a call, outermost first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layers(Vec<Layer>);
+
+impl Layers {
+    /// Puts a layer inside of all others.
+    pub fn push(&mut self, layer: Layer) {
+        self.0.push(layer);
+    }
+
+    /// Puts a layer inside of all others, where there is one.
+    pub fn push_some(&mut self, layer: Option<Layer>) {
+        self.0.extend(layer);
+    }
+
+    /// Puts a layer around all others.
+    pub fn wrap(&mut self, layer: Layer) {
+        self.0.insert(0, layer);
+    }
+
+    /// Puts all of these inside of all others. A cache inside of another one leaves the tags of responses to that.
+    pub fn extend(&mut self, inner: &Layers) {
+        let is_within_cache = self.cache().is_some();
+        let inner = inner.clone();
+        self.0.extend(inner.with_caches(|cache| cache.strips_tags &= !is_within_cache).0);
+    }
+
+    /// Outermost first.
+    pub fn iter(&self) -> impl Iterator<Item = &Layer> {
+        self.0.iter()
+    }
+
+    /// Whether nothing wraps the call.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The outermost cache among them.
+    pub fn cache(&self) -> Option<&Arc<CachePolicy>> {
+        self.iter().find_map(|layer| match layer {
+            Layer::Cache(cache) => Some(cache),
+            _ => None,
+        })
+    }
+
+    /// What makes the call again where it failed.
+    pub fn retry(&self) -> Option<&Arc<Retry>> {
+        self.iter().find_map(|layer| match layer {
+            Layer::Retry(retry) => Some(retry),
+            _ => None,
+        })
+    }
+
+    /// All limits, outermost first.
+    pub fn limits(&self) -> impl Iterator<Item = &Arc<Limit>> {
+        self.iter().filter_map(|layer| match layer {
+            Layer::Limit { limit, .. } => Some(limit),
+            _ => None,
+        })
+    }
+
+    /// A limit that counts by who asks, and stands where that is not known any more: behind a cache, which asks for many.
+    pub fn limit_of_nobody(&self) -> Option<&Arc<Limit>> {
+        let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
+        self.0[cached..].iter().find_map(|layer| match layer {
+            Layer::Limit { limit, .. } if matches!(limit.by, LimitBy::Value(_)) => Some(limit),
+            _ => None,
+        })
+    }
+
+    /// The same, each cache changed in this way.
+    #[must_use]
+    pub fn with_caches(mut self, change: impl Fn(&mut CachePolicy)) -> Self {
+        for layer in &mut self.0 {
+            if let Layer::Cache(cache) = layer {
+                change(Arc::make_mut(cache));
+            }
+        }
+        self
+    }
+
+    /// As they stand on a source.
+    #[must_use]
+    pub fn of_source(mut self) -> Self {
+        for layer in &mut self.0 {
+            match layer {
+                Layer::Cache(cache) => Arc::make_mut(cache).key.is_of_source = true,
+                Layer::Limit { is_of_source, .. } => *is_of_source = true,
+                Layer::Overall(_) | Layer::Retry(_) | Layer::PerTry(_) => {}
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,36 @@
+//! Limit: what a limit on how often calls are made means.
+
+use std::time::Duration;
+
+use expression::Template;
+pub use guard::Algorithm;
+
+/// How often a call may be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// The policy's name in the file, which clients are told.
+    pub name: String,
+    /// How it is counted.
+    pub algorithm: Algorithm,
+    /// Calls.
+    pub amount: u64,
+    /// In how long.
+    pub per: Duration,
+    /// Calls at once, for [`Algorithm::Gcra`].
+    pub burst: u64,
+    /// What is counted apart.
+    pub by: LimitBy,
+    /// How many are told apart at once.
+    pub keys: usize,
+}
+
+/// What is counted apart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LimitBy {
+    /// Nothing: all calls count together.
+    All,
+    /// The calls to each source.
+    Source,
+    /// The calls for which this gives the same. Those for which it gives nothing count together.
+    Value(Template),
+}

@@ -1,0 +1,68 @@
+//! Limit: `limit` of a policy → [`Limit`]: `100/s`, or its section.
+
+use crate::meant::{Algorithm, Limit, LimitBy};
+use crate::yaml::fault::Report;
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::unit::{self, Rate};
+use crate::yaml::value;
+use crate::{default, schema, template};
+
+/// Reads how often calls may be made. `name` is the policy's.
+pub(super) fn limit(name: &str, node: Node<'_>, report: &mut Report) -> Option<Limit> {
+    if let Shape::Text(_) = node.shape() {
+        return Some(of(name, value::parsed(node, report, unit::rate)?));
+    }
+    let section = Section::open(node, &schema::LIMIT, report)?;
+    let mut limit = of(name, value::parsed(section.need("rate", report)?, report, unit::rate)?);
+    section.set("algorithm", &mut limit.algorithm, report, |node, report| {
+        let words = [("gcra", Algorithm::Gcra), ("fixed", Algorithm::Fixed), ("sliding", Algorithm::Sliding)];
+        value::choice(node, &words, report)
+    });
+    section.set("burst", &mut limit.burst, report, |node, report| {
+        value::number(node, 1..=1_000_000_000, report)
+    });
+    if let Some(node) = section.get("burst")
+        && limit.algorithm != Algorithm::Gcra
+    {
+        report.at_key(
+            node,
+            "`burst` is for `algorithm: gcra`",
+            "take it out: a window lets all of `rate` come at once",
+        );
+    }
+    section.set("per", &mut limit.by, report, by);
+    section.set("values", &mut limit.keys, report, |node, report| {
+        Some(value::number(node, 1..=10_000_000, report)? as usize)
+    });
+    Some(limit)
+}
+
+fn of(name: &str, rate: Rate) -> Limit {
+    Limit {
+        name: name.to_owned(),
+        algorithm: Algorithm::default(),
+        amount: rate.count,
+        per: rate.per,
+        burst: rate.count,
+        by: LimitBy::All,
+        keys: default::LIMIT_KEYS,
+    }
+}
+
+/// `provider`, or an expression.
+fn by(node: Node<'_>, report: &mut Report) -> Option<LimitBy> {
+    if value::is_word(node, |text| text == "provider") {
+        return Some(LimitBy::Source);
+    }
+    if value::word(node).is_some_and(|text| !text.contains("${")) {
+        let cause = "this is the same for every call".to_owned();
+        report.at(
+            node,
+            cause,
+            "write an expression, like `\"${client.network}\"`, or `provider` for each source",
+        );
+        return None;
+    }
+    template::varying(node, report).map(LimitBy::Value)
+}

@@ -1,0 +1,101 @@
+//! Uses: `use` of a route, a source or a step → what wraps its call, outermost first, and whom it lets in. Called by `check`
+//! for sources, and by `routes` for routes and steps.
+
+use std::sync::Arc;
+
+use crate::known::Known;
+use crate::meant::{Layers, Signed, SourceId};
+use crate::yaml::fault::{Report, quoted};
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+
+/// What the policies of one `use` say together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Used {
+    /// In the written order.
+    pub(crate) layers: Layers,
+    /// How requests must be signed.
+    pub(crate) signed: Option<Arc<Signed>>,
+}
+
+/// Reads a `use`: each policy in the written order, and at most one of them that caches, retries or signs.
+pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Used {
+    let mut used = Used::default();
+    for item in value::one_or_more(node, report) {
+        let Some(policy) = known.policies.find(item, "policy", |_| true, report) else { continue };
+        let twice = [
+            ("cache", used.layers.cache().map(|cache| cache.name.as_str()), {
+                policy.layers.cache().map(|cache| cache.name.as_str())
+            }),
+            ("retry", used.layers.retry().map(|retry| retry.name.as_str()), {
+                policy.layers.retry().map(|retry| retry.name.as_str())
+            }),
+            ("sign", used.signed.as_deref().map(|signed| signed.name.as_str()), {
+                policy.signed.as_deref().map(|signed| signed.name.as_str())
+            }),
+        ];
+        let twice = twice.into_iter().find_map(|(verb, first, second)| Some((verb, first?, second?)));
+        if let Some((verb, first, second)) = twice {
+            let cause = format!("{} and {} both say how to {verb}", quoted(first), quoted(second));
+            report.at(item, cause, "use one of them");
+            continue;
+        }
+        used.layers.extend(&policy.layers);
+        if policy.signed.is_some() {
+            used.signed.clone_from(&policy.signed);
+        }
+    }
+    used
+}
+
+/// Puts what wraps a source inside of what is used around a call to it, and says what makes no sense of the two together. `node`
+/// is where that is used, or the place of the call.
+pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &mut Report) {
+    if let (Some(first), Some(second)) = (used.retry(), source.retry()) {
+        let cause = format!(
+            "{} retries, and so does {} around the source: their tries multiply",
+            quoted(&first.name),
+            quoted(&second.name)
+        );
+        report.at(node, cause, "take one of them out");
+    }
+    used.extend(source);
+    if let Some(limit) = used.limit_of_nobody() {
+        let cause = format!(
+            "{} counts by who asks, and behind a cache nobody knows: one fetch is for many",
+            quoted(&limit.name)
+        );
+        report.at(
+            node,
+            cause,
+            "put the limit into a policy of its own, and name it before the one that caches",
+        );
+    }
+}
+
+/// What wraps the calls to each source, in their order.
+pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut Report) -> Vec<Layers> {
+    let of_source = |node: &Node<'_>| {
+        let Shape::Map(entries) = node.shape() else { return Layers::default() };
+        let Some(node) = entries.into_iter().find(|entry| entry.key() == "use") else {
+            return Layers::default();
+        };
+        let used = uses(node, known, report);
+        if used.signed.is_some() {
+            report.at(
+                node,
+                "a source cannot be signed: clients ask for routes",
+                "use that policy on the route",
+            );
+        }
+        used.layers.of_source()
+    };
+    sources.iter().map(of_source).collect()
+}
+
+impl Known<'_> {
+    /// What wraps the calls to a source, wherever they come from.
+    pub(crate) fn around(&self, source: SourceId) -> &Layers {
+        &self.around[source.place()]
+    }
+}

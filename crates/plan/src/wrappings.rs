@@ -1,0 +1,37 @@
+//! Wrappings: what wraps the calls of steps, each once for the whole file, by number. Filled by `routes::compose`.
+
+use std::cell::RefCell;
+
+use crate::meant::{Graph, Task, Wrapping};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Wrappings(RefCell<Vec<Wrapping>>);
+
+impl Wrappings {
+    /// The number of the one that is equal to this, or of this one as the next.
+    pub(crate) fn number(&self, wrapping: Wrapping) -> usize {
+        let mut known = self.0.borrow_mut();
+        known.iter().position(|known| *known == wrapping).unwrap_or_else(|| {
+            known.push(wrapping);
+            known.len() - 1
+        })
+    }
+
+    /// The name of a policy that retries, around a step of a graph.
+    pub(crate) fn retry_within(&self, graph: &Graph) -> Option<String> {
+        let known = self.0.borrow();
+        graph.steps.iter().find_map(|step| {
+            let own = step.wrapping.and_then(|number| known[number].layers.retry());
+            own.map(|retry| retry.name.clone()).or_else(|| match &step.task {
+                Task::Compose(inner) => self.retry_within(inner),
+                Task::Call(_) | Task::Gather(_) => None,
+            })
+        })
+    }
+
+    /// All of them, by their numbers.
+    pub(crate) fn take(&self) -> Vec<Wrapping> {
+        self.0.take()
+    }
+}

@@ -1,0 +1,178 @@
+//! Remedies as people write them: what they mean, in which order they stand, and what is wrong with them.
+
+use std::time::Duration;
+
+use plan::{Algorithm, Layer, LimitBy, Plan, compile};
+
+use crate::bad::{bad, one};
+
+const SOURCES: &str = "sources: { api: http://a, redis: { redis: redis://a, use: inner }, wrapped: { http: http://b, use: [inner] } }";
+
+/// A file with these policies and routes; the policies begin at 2:11.
+fn file(policies: &str, routes: &str) -> String {
+    format!("{SOURCES}\npolicies: {{ {policies}, inner: {{ timeout: 9s }} }}\nroutes: [{routes}]\n")
+}
+
+fn meant(policies: &str, routes: &str) -> Plan {
+    let text = file(policies, routes);
+    compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}
+
+fn words(plan: &Plan) -> Vec<&'static str> {
+    plan.routes[0].layers.iter().map(Layer::word).collect()
+}
+
+/// The only layer of a policy with these words.
+fn layer(policy: &str) -> Layer {
+    let plan = meant(&format!("p: {{ {policy} }}"), "{ match: /, proxy: api, use: p }");
+    plan.routes[0].layers.iter().next().unwrap().clone()
+}
+
+#[test]
+fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
+    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, retry: true, cache: true";
+    let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
+    assert_eq!(words(&plan), ["cache", "timeout.overall", "retry", "limit", "timeout.per_try"]);
+    let both = "clients: { limit: 1/s }, live: { cache: true, retry: true }";
+    let plan = meant(both, "{ match: /, proxy: wrapped, use: [clients, live] }");
+    assert_eq!(
+        words(&plan),
+        ["limit", "cache", "retry", "timeout.overall"],
+        "that of the source is innermost"
+    );
+    let plan = meant(both, "{ match: /, proxy: wrapped, use: [live, clients] }");
+    assert_eq!(words(&plan), ["cache", "retry", "limit", "timeout.overall"]);
+}
+
+#[test]
+fn what_wraps_a_source_wraps_whatever_asks_it() {
+    let routes = "{ match: GET /r, read: { redis: GET k } }, { match: GET /s, compose: { a: { redis: GET k }, b: { api: GET /b }, c: { wrapped: GET /c } } }";
+    let plan = meant("p: { retry: true }", routes);
+    assert_eq!(words(&plan), ["timeout.overall"]);
+    let mut around: Vec<usize> =
+        plan.wrappings.iter().map(|wrapping| wrapping.layers.iter().count()).collect();
+    around.sort_unstable();
+    assert_eq!(around, [0, 1, 1]);
+}
+
+#[test]
+fn the_defaults_are_those_of_the_reference() {
+    let Layer::Retry(retry) = layer("retry: true") else { panic!("it retries") };
+    assert_eq!(*retry, plan::Retry { name: "p".to_owned(), ..plan::Retry::default() });
+    let Layer::Retry(retry) = layer(
+        "retry: { attempts: 5, backoff: 50ms..2s, budget: 10%, floor: 60/m, on: [500, broke-off], methods: all, replay: 1MiB }",
+    ) else {
+        panic!("it retries")
+    };
+    assert_eq!((retry.attempts, retry.share, retry.floor, retry.replay), (5, 0.1, 1.0, 1 << 20));
+    assert_eq!((retry.first, retry.longest), (Duration::from_millis(50), Duration::from_secs(2)));
+    assert_eq!((retry.statuses.len(), retry.errors.len(), retry.any_method), (1, 1, true));
+    let Layer::Limit { limit, .. } = layer("limit: 100/s") else { panic!("it limits") };
+    assert_eq!((limit.amount, limit.per, limit.burst), (100, Duration::from_secs(1), 100));
+    assert_eq!((limit.algorithm, &limit.by, limit.keys), (Algorithm::Gcra, &LimitBy::All, 100_000));
+    let Layer::Limit { limit, .. } =
+        layer("limit: { rate: 10/30s, algorithm: sliding, per: provider, values: 7 }")
+    else {
+        panic!("it limits")
+    };
+    assert_eq!((limit.amount, limit.per), (10, Duration::from_secs(30)));
+    assert_eq!((limit.algorithm, &limit.by, limit.keys), (Algorithm::Sliding, &LimitBy::Source, 7));
+    assert_eq!(layer("timeout: 2s"), Layer::Overall(Duration::from_secs(2)));
+    assert_eq!(layer("timeout: { per_try: 2s }"), Layer::PerTry(Duration::from_secs(2)));
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    let routes = "{ match: /, proxy: api, use: p }";
+    for (policy, expected) in [
+        (
+            "limit: 100",
+            "2:25 policies.p.limit | `100` is not a rate | write how many in how long, like `100/s`",
+        ),
+        (
+            "limit: 0/s",
+            "2:25 policies.p.limit | `0/s` is not a rate | write a whole number above zero before the slash, like `100/s`",
+        ),
+        (
+            "limit: { burst: 5 }",
+            "2:25 policies.p.limit | `rate` is missing | add it: `limit: { rate: 20/s, burst: 40, per: \"${client.network}\" }`",
+        ),
+        (
+            "limit: { rate: 5/s, algorithm: fixed, burst: 5 }",
+            "2:56 policies.p.limit.burst | `burst` is for `algorithm: gcra` | take it out: a window lets all of `rate` come at once",
+        ),
+        (
+            "limit: { rate: 5/s, per: host }",
+            "2:43 policies.p.limit.per | this is the same for every call | write an expression, like `\"${client.network}\"`, or `provider` for each source",
+        ),
+        (
+            "retry: { attempts: 1 }",
+            "2:37 policies.p.retry.attempts | `1` is out of range | write a whole number from 2 to 10",
+        ),
+        (
+            "retry: { backoff: 1s }",
+            "2:36 policies.p.retry.backoff | `1s` is no range of pauses | write the first pause and the longest, like `50ms..2s`",
+        ),
+        (
+            "retry: { on: [conect] }",
+            "2:32 policies.p.retry.on[0] | `conect` is no error of a source | write `connect`",
+        ),
+        (
+            "retry: { on: 200 }",
+            "2:31 policies.p.retry.on | `200` is no status of an error | write one of 400 to 599, like `503`",
+        ),
+        (
+            "timeout: { overall: 1s, per_try: 2s }",
+            "2:51 policies.p.timeout.per_try | one try may take longer than all of them together | write less than `overall`",
+        ),
+    ] {
+        let faults = bad(&file(&format!("p: {{ {policy} }}"), routes));
+        assert_eq!(one(&faults), expected, "{policy}");
+    }
+    for (policies, route, expected) in [
+        (
+            "p: { retry: true }, q: { retry: true }",
+            "{ match: /, proxy: api, use: [p, q] }",
+            "3:43 routes[0].use[1] | `p` and `q` both say how to retry | use one of them",
+        ),
+        (
+            "p: { retry: true }",
+            "{ match: GET /, compose: { a: { use: p, compose: { b: { api: GET /b } } } } }",
+            "3:47 routes[0].compose.a.use | a policy wraps a call, and this step has steps of its own | take `use` out; put it on the steps inside",
+        ),
+        (
+            "p: { retry: true }",
+            "{ match: PUT /, use: p, compose: { a: { api: POST /b } } }",
+            "3:31 routes[0].use | `p` would carry out a step that writes again | put `retry` on the steps that read",
+        ),
+        (
+            "p: { cache: true, limit: { rate: 1/s, per: \"${client.address}\" } }",
+            "{ match: /, proxy: api, use: p }",
+            "3:39 routes[0].use | `p` counts by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
+        ),
+        (
+            "p: { cache: true }, q: { limit: { rate: 1/s, per: \"${url}\" } }",
+            "{ match: GET /, compose: { a: { api: GET /a, use: [p, q] } } }",
+            "3:60 routes[0].compose.a.use | `q` counts by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
+        ),
+        (
+            "p: { cache: true }",
+            "{ match: GET /, read: { redis: \"GET geo:${client.address}\" }, use: p }",
+            "3:41 routes[0].read.redis | `client.address` is known in policies alone: what is made of it here could be given to others | use it in `limit.per`, or in `cache.per` and `cache.key.by`",
+        ),
+    ] {
+        let faults = bad(&file(policies, route));
+        assert_eq!(one(&faults), expected, "{policies}");
+    }
+    let steps =
+        bad(&file("p: { retry: true }", "{ match: GET /, use: p, compose: { a: { api: GET /a, use: p } } }"));
+    assert_eq!(
+        one(&steps),
+        "3:31 routes[0].use | `p` retries, and so does `p` around a step: their tries multiply | take one of them out"
+    );
+    let text = "sources: { api: { http: http://a, use: q } }\npolicies: { p: { retry: true }, q: { retry: true } }\nroutes: [{ match: /, proxy: api, use: p }]\n";
+    assert_eq!(
+        one(&bad(text)),
+        "3:39 routes[0].use | `p` retries, and so does `q` around the source: their tries multiply | take one of them out"
+    );
+}

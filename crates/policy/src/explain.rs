@@ -1,0 +1,47 @@
+//! Explain: what each layer of a stack would do with a request, for people. Asks nobody and takes nothing.
+
+use message::RequestView;
+
+use crate::layer::Layer;
+
+impl Layer {
+    /// What it would do, in a sentence; and whether it would refuse the request.
+    pub fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
+        match self {
+            Layer::Cache(cache) => {
+                let name = &cache.policy.name;
+                (
+                    format!("answers from the cache if HTTP and `{name}` allow, else calls the next layer"),
+                    false,
+                )
+            }
+            Layer::Retry(retry) => {
+                let rule = retry.0.rule();
+                if !request.is_idempotent() && !rule.any_method {
+                    let method = request.method;
+                    return (format!("asks again only if this {method} never reached the source"), false);
+                }
+                let (tries, pause, share) = (rule.attempts, rule.longest, rule.share * 100.0);
+                let told = format!(
+                    "up to {tries} tries in all, at most {pause:?} apart; at most {share:.0} % of calls are retries"
+                );
+                (told, false)
+            }
+            Layer::Limit(limit) => {
+                let (would_pass, quota) = limit.left(request);
+                let (policy, left, amount) = (&quota.policy, quota.remaining, quota.amount);
+                if would_pass {
+                    return (format!("`{policy}`: lets it pass, {left} of {amount} left after it"), false);
+                }
+                (
+                    format!(
+                        "`{policy}`: refused with 429; full quota ({amount}) restored in {} s",
+                        quota.reset
+                    ),
+                    true,
+                )
+            }
+            Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
+        }
+    }
+}

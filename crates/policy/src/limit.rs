@@ -1,0 +1,183 @@
+//! Limit: the layer that lets so many calls pass in so long, counted over all cores of this process. What is too much is refused
+//! with 429 and told when to come back; everybody is told what is left. Asked also on the way of a fresh hit, where it first
+//! looks and takes only once there is something to give.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use expression::Context;
+use guard::{Allowance, LimitDecision, Limits};
+use message::{Ask, Error, Kind, Quota, RequestView, Result, Trip};
+use plan::{Algorithm, LimitBy};
+
+const NANOS: u128 = 1_000_000_000;
+
+/// What all cores share of one policy's limit.
+#[derive(Debug)]
+pub struct Limited {
+    rule: plan::Limit,
+    name: Arc<str>,
+    limits: Limits,
+    /// Calls that were refused.
+    refused: AtomicU64,
+}
+
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
+pub struct LimitLayer {
+    /// What is counted.
+    pub limited: Arc<Limited>,
+    /// Whether clients are told what is left: it is theirs.
+    pub is_told: bool,
+    /// The name of what is asked here.
+    pub source: Box<str>,
+    /// What the route calls the segments of its path.
+    pub names: Arc<[Option<Box<str>>]>,
+}
+
+impl Limited {
+    /// Under this rule, nothing counted yet.
+    pub fn new(rule: plan::Limit) -> Self {
+        let allowance =
+            Allowance { algorithm: rule.algorithm, amount: rule.amount, per: rule.per, burst: rule.burst };
+        let limits = Limits::new(allowance, rule.keys);
+        Limited { name: rule.name.as_str().into(), rule, limits, refused: AtomicU64::new(0) }
+    }
+
+    /// What it does.
+    pub fn rule(&self) -> &plan::Limit {
+        &self.rule
+    }
+
+    /// Calls that were refused, since the start.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Relaxed)
+    }
+
+    /// How many are told apart now.
+    pub fn keys(&self) -> u64 {
+        self.limits.len() as u64
+    }
+
+    /// How many were forgotten with calls counted against them, for there were too many, since the start.
+    pub fn evicted(&self) -> u64 {
+        self.limits.evicted()
+    }
+
+    /// As clients are told.
+    fn quota(&self, decision: &LimitDecision) -> Quota {
+        let (amount, window) = match self.rule.algorithm {
+            Algorithm::Fixed | Algorithm::Sliding => (self.rule.amount, self.rule.per),
+            // How long a burst takes to be there again, in whole seconds, and what may come in that time.
+            Algorithm::Gcra => {
+                let (amount, per) = (u128::from(self.rule.amount.max(1)), self.rule.per.as_nanos().max(1));
+                let seconds = (per * u128::from(self.rule.burst)).div_ceil(amount * NANOS).max(1);
+                let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+                let quota = amount * u128::from(seconds) * NANOS / per;
+                (u64::try_from(quota).unwrap_or(u64::MAX), Duration::from_secs(seconds))
+            }
+        };
+        Quota {
+            policy: Arc::clone(&self.name),
+            amount,
+            window: whole_seconds(window),
+            remaining: decision.remaining,
+            reset: whole_seconds(decision.reset),
+        }
+    }
+
+    fn refusal(&self, decision: &LimitDecision) -> Error {
+        self.refused.fetch_add(1, Relaxed);
+        let (name, amount, per) = (&self.name, self.rule.amount, self.rule.per.as_secs_f64());
+        Error::new(Kind::RateLimited, format!("policy {name}: more than {amount} calls in {per} s"))
+            .after(decision.retry_after)
+    }
+}
+
+impl LimitLayer {
+    /// Counts a call, and notes what is left.
+    ///
+    /// # Errors
+    /// It comes too often.
+    pub(crate) fn admit<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Result<()> {
+        // What we ask of our own accord is nobody's to count, until it leaves the cache.
+        if trip.is_errand {
+            return Ok(());
+        }
+        let (request, names) = ask.read_by_policies(&self.names);
+        let mut key = Vec::new();
+        self.write_key(&request, names, &mut key);
+        let decision = self.limited.limits.take(&key, Instant::now());
+        if self.is_told {
+            trip.tell(self.limited.quota(&decision));
+        }
+        if decision.is_allowed { Ok(()) } else { Err(self.limited.refusal(&decision)) }
+    }
+
+    /// Whether a request would pass now.
+    pub(crate) fn would_pass(
+        &self,
+        request: &RequestView<'_>,
+        now: Instant,
+        scratch: &RefCell<Vec<u8>>,
+    ) -> bool {
+        self.with_key(request, scratch, |key| self.limited.limits.peek(key, now).is_allowed)
+    }
+
+    /// Lets a request pass whose answer is at hand, and appends to its head what it is told. False: it does not pass, and the
+    /// longer way tells so.
+    pub(crate) fn pass(
+        &self,
+        request: &RequestView<'_>,
+        now: Instant,
+        scratch: &RefCell<Vec<u8>>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let decision = self.with_key(request, scratch, |key| self.limited.limits.take(key, now));
+        if decision.is_allowed && self.is_told {
+            response::write_quota(&self.limited.quota(&decision), out);
+        }
+        decision.is_allowed
+    }
+
+    /// What would be left for a request, without taking anything; for people.
+    pub fn left(&self, request: &RequestView<'_>) -> (bool, Quota) {
+        let decision =
+            self.with_key(request, &RefCell::default(), |key| self.limited.limits.peek(key, Instant::now()));
+        (decision.is_allowed, self.limited.quota(&decision))
+    }
+
+    fn with_key<T>(
+        &self,
+        request: &RequestView<'_>,
+        scratch: &RefCell<Vec<u8>>,
+        then: impl FnOnce(&[u8]) -> T,
+    ) -> T {
+        let mut key = scratch.borrow_mut();
+        key.clear();
+        self.write_key(request, &self.names, &mut key);
+        then(&key)
+    }
+
+    /// What a request counts against.
+    fn write_key(&self, request: &RequestView<'_>, names: &[Option<Box<str>>], key: &mut Vec<u8>) {
+        match &self.limited.rule.by {
+            LimitBy::All => {}
+            LimitBy::Source => key.extend_from_slice(self.source.as_bytes()),
+            LimitBy::Value(value) => {
+                // Whoever gives nothing is not taken for whoever gives an empty text.
+                key.push(1);
+                if !value.write(&Context { request, names, values: &[] }, key) {
+                    key.clear();
+                    key.push(0);
+                }
+            }
+        }
+    }
+}
+
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
+}

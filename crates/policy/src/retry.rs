@@ -1,0 +1,110 @@
+//! Retry: the layer that makes a call again where it failed and another try may do better: with full jitter between the tries,
+//! within a budget that all cores share, and no later than the call must be done.
+//!
+//! A call that cannot be made again (its content is too long, or it is not idempotent) goes straight through.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use guard::{Backoff, Budget};
+use message::{Ask, Call, Error, Kind, Result, Trip};
+use tokio::time::Instant;
+
+use crate::verdict::Verdict;
+
+/// What all cores share of one policy's retrying.
+#[derive(Debug)]
+pub struct Retries {
+    rule: plan::Retry,
+    budget: Budget,
+    /// Tries beyond the first.
+    made: AtomicU64,
+    /// Tries that the budget did not allow.
+    denied: AtomicU64,
+}
+
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
+pub struct RetryLayer(pub Arc<Retries>);
+
+impl Retries {
+    /// Under this rule, with a full budget.
+    pub fn new(rule: plan::Retry) -> Self {
+        let budget = Budget::new(rule.share, rule.floor);
+        Retries { rule, budget, made: AtomicU64::new(0), denied: AtomicU64::new(0) }
+    }
+
+    /// What it does.
+    pub fn rule(&self) -> &plan::Retry {
+        &self.rule
+    }
+
+    /// Tries beyond the first, since the start.
+    pub fn made(&self) -> u64 {
+        self.made.load(Relaxed)
+    }
+
+    /// Tries that the budget did not allow, since the start.
+    pub fn denied(&self) -> u64 {
+        self.denied.load(Relaxed)
+    }
+
+    /// How long to wait before the next try, after so many; `None`: there is none.
+    fn pause(&self, asked_for: Duration, attempts: u32, deadline: Option<Instant>) -> Option<Duration> {
+        // An origin may ask for any time.
+        if asked_for > self.rule.longest {
+            return None;
+        }
+        let backoff = Backoff::new(self.rule.first, self.rule.longest);
+        // Those that were told the same are not to come back together.
+        let pause = (asked_for + backoff.jittered(attempts, message::random())).min(self.rule.longest);
+        if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline) {
+            return None;
+        }
+        if !self.budget.withdraw(Instant::now().into_std()) {
+            self.denied.fetch_add(1, Relaxed);
+            return None;
+        }
+        self.made.fetch_add(1, Relaxed);
+        Some(pause)
+    }
+}
+
+impl RetryLayer {
+    pub(crate) async fn call<Q: Ask>(
+        &self,
+        mut ask: Q,
+        below: impl Call<Q>,
+        trip: &mut Trip,
+    ) -> Result<Q::Answer> {
+        let Retries { rule, budget, .. } = &*self.0;
+        ask.hold_content(rule.replay).await?;
+        let is_idempotent = ask.is_idempotent();
+        budget.deposit(Instant::now().into_std());
+        // What failed before; a response is let go, so that its connection is free for the next try.
+        let mut failed = None;
+        for attempts in 1..rule.attempts {
+            let Some(again) = ask.once_more() else { break };
+            let outcome = below.call(ask, trip).await;
+            trip.attempts = attempts;
+            let Verdict::Again(asked_for) = Verdict::of::<Q>(&outcome, rule, is_idempotent) else {
+                return unmasked(outcome, failed);
+            };
+            let Some(pause) = self.0.pause(asked_for, attempts, trip.deadline) else { return outcome };
+            failed = outcome.err();
+            tokio::time::sleep(pause).await;
+            ask = again;
+        }
+        trip.attempts += 1;
+        unmasked(below.call(ask, trip).await, failed)
+    }
+}
+
+/// What a limit of ours says of another try tells nothing of the source, which failed before.
+fn unmasked<T>(outcome: Result<T>, failed: Option<Error>) -> Result<T> {
+    match (outcome, failed) {
+        (Err(error), Some(failed)) if error.kind() == Kind::RateLimited => Err(failed),
+        (outcome, _) => outcome,
+    }
+}

@@ -1,0 +1,45 @@
+//! Verdict: what an answer, or an error, says of trying again. The one place that judges; whoever retries asks here.
+
+use std::time::Duration;
+
+use message::{Ask, Clock, Result, Retry};
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It counts, whatever it says.
+    Final,
+    /// Another try may do better, and not sooner than this.
+    Again(Duration),
+}
+
+impl Verdict {
+    /// Under a rule. `is_idempotent`: asking twice does no harm.
+    pub(crate) fn of<Q: Ask>(
+        outcome: &Result<Q::Answer>,
+        rule: &plan::Retry,
+        is_idempotent: bool,
+    ) -> Verdict {
+        let may_repeat = is_idempotent || rule.any_method;
+        match outcome {
+            Ok(answer) => {
+                let head = Q::head_of(answer).filter(|(status, _)| rule.statuses.contains(status));
+                match head {
+                    Some((_, fields)) if may_repeat => {
+                        Verdict::Again(rules::retry_after(fields, Clock::date()).unwrap_or_default())
+                    }
+                    _ => Verdict::Final,
+                }
+            }
+            Err(error) => {
+                // Whatever else failed may have reached the source.
+                let is_harmless = may_repeat || error.may_retry() == Retry::Always;
+                if is_harmless && rule.errors.contains(&error.kind()) {
+                    Verdict::Again(Duration::ZERO)
+                } else {
+                    Verdict::Final
+                }
+            }
+        }
+    }
+}
