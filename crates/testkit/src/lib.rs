@@ -49,6 +49,7 @@ pub use lines::Lines;
 pub use metrics::Metrics;
 pub use origin::{On, Origin, Received};
 pub use patience::wait_until;
+pub use port::Port;
 pub use redis::{RedisClient, RedisCluster, RedisOptions, RedisSentinel, RedisServer, Reply};
 pub use script::{Script, not_modified, ok, status};
 pub use slow_link::SlowLink;

@@ -5,30 +5,30 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener};
 
 use socket2::{Domain, SockRef, Socket, Type};
 
-/// Given back on drop.
+/// A port on which nobody listens until a server of the test does. Given back on drop.
 ///
 /// The socket is bound but does not listen. Linux lets another socket bind and listen beside it, as long as both ask
 /// for `SO_REUSEADDR` (Redis does), but gives the port to nobody who asks for any free one.
-pub(crate) struct Port {
+pub struct Port {
     _holder: Socket,
     address: SocketAddr,
 }
 
 impl Port {
     /// A free one.
-    pub(crate) fn reserve() -> Self {
+    pub fn reserve() -> Self {
         let holder = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let address = holder.local_addr().ok().and_then(|address| address.as_socket());
         Port { address: address.expect("a bound socket has an address"), _holder: holder }
     }
 
     /// `127.0.0.1:PORT`.
-    pub(crate) fn address(&self) -> SocketAddr {
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Its number.
-    pub(crate) fn number(&self) -> u16 {
+    pub fn number(&self) -> u16 {
         self.address.port()
     }
 

@@ -107,6 +107,15 @@ impl Order<'_> {
     }
 }
 
+/// Whether none of the threads of this process runs any more: a signal reaches them one after the other.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.into_iter().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['T', 'Z', 'X']))
+    })
+}
+
 /// Starts a command from a thread that lives as long as this process: the kernel counts the death of the thread that
 /// started a child as the death of its parent, and a test's thread may end before a server that it shares.
 fn spawn(command: Command) -> io::Result<Child> {

@@ -1,55 +1,31 @@
 //! Clusters: each key at its server, and a dead server that takes only its own keys with it.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use message::Kind;
 use plan::{RedisSource, Topology};
 use redis_link::{Value, cmd, code, pipe};
+use testkit::{RedisCluster, RedisOptions, RedisServer};
 
-use crate::server::{Server, free_port, until};
 use crate::{CONNECT_TIMEOUT, TIMEOUT, get, link, on_a_core, plan, set, tcp, text, until_ok};
 
-fn three_masters() -> Vec<Server> {
-    let arguments = [
-        "--cluster-enabled",
-        "yes",
-        "--cluster-node-timeout",
-        "1000",
-        "--cluster-require-full-coverage",
-        "no",
-    ];
-    let servers: Vec<Server> = (0..3).map(|_| Server::start_at(free_port(), &arguments)).collect();
-    servers.iter().for_each(Server::wait_until_it_listens);
-    let created = Command::new("redis-cli")
-        .args(["--cluster", "create"])
-        .args(servers.iter().map(|server| format!("127.0.0.1:{}", server.port)))
-        .arg("--cluster-yes")
-        .stdout(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(created.success());
-    for server in &servers {
-        until("the cluster is whole", || {
-            server.cli(&["CLUSTER", "INFO"]).contains("cluster_state:ok")
-                && server.cli(&["CLUSTER", "SLOTS"]).matches("127.0.0.1").count() == 3
-        });
-    }
-    servers
+/// Masters that go on when one of them is gone.
+fn three_masters() -> RedisCluster {
+    RedisCluster::start_with(3, false, &RedisOptions::new().line("cluster-require-full-coverage no"))
 }
 
-fn seeds(servers: &[Server]) -> RedisSource {
-    plan(Topology::Cluster(servers.iter().map(|server| tcp(server.port)).collect()))
+fn seeds(nodes: &[RedisServer]) -> RedisSource {
+    plan(Topology::Cluster(nodes.iter().map(|node| tcp(node.port())).collect()))
 }
 
-/// One key of each server, in their order: `b` is in slot 3300, `c` in 7365, `a` in 15495.
+/// One key of each master, in their order: `b` is in slot 3300, `c` in 7365, `a` in 15495.
 const KEYS: [&str; 3] = ["b", "c", "a"];
 
 #[test]
 fn keys_are_read_and_written_where_they_are() {
-    let servers = three_masters();
+    let cluster = three_masters();
     on_a_core(async {
-        let link = link(seeds(&servers[..1]));
+        let link = link(seeds(&cluster.nodes()[..1]));
         for key in KEYS {
             assert_eq!(link.ask(&set(key, key)).await.unwrap(), Value::Okay);
             assert_eq!(link.ask(&get(key)).await.unwrap(), text(key));
@@ -76,21 +52,22 @@ fn keys_are_read_and_written_where_they_are() {
 
 #[test]
 fn a_slot_that_moves_is_followed() {
-    let servers = three_masters();
+    let cluster = three_masters();
     on_a_core(async {
-        let link = link(seeds(&servers));
+        let link = link(seeds(cluster.nodes()));
         link.ask(&set("a", "1")).await.unwrap();
-        let ids: Vec<String> =
-            servers.iter().map(|server| server.cli(&["CLUSTER", "MYID"]).trim().to_owned()).collect();
+        let (third, first) = (cluster.node_of("a"), cluster.node_of("b"));
+        let [from, to] = [third, first].map(|node| node.command(&["CLUSTER", "MYID"]).or_panic().text());
         // The slot of "a" is on its way from the third to the first: a key not there yet is asked for with ASKING.
-        servers[0].cli(&["CLUSTER", "SETSLOT", "15495", "IMPORTING", &ids[2]]);
-        servers[2].cli(&["CLUSTER", "SETSLOT", "15495", "MIGRATING", &ids[0]]);
+        let _ok = first.command(&["CLUSTER", "SETSLOT", "15495", "IMPORTING", &from]).or_panic();
+        let _ok = third.command(&["CLUSTER", "SETSLOT", "15495", "MIGRATING", &to]).or_panic();
         assert_eq!(link.ask(&get("a")).await.unwrap(), text("1"));
         assert_eq!(link.ask(&set("{a}new", "2")).await.unwrap(), Value::Okay);
-        servers[2].cli(&["MIGRATE", "127.0.0.1", &servers[0].port.to_string(), "a", "0", "1000"]);
+        let _ok =
+            third.command(&["MIGRATE", "127.0.0.1", &first.port().to_string(), "a", "0", "1000"]).or_panic();
         assert_eq!(link.ask(&get("a")).await.unwrap(), text("1"));
-        for server in &servers {
-            server.cli(&["CLUSTER", "SETSLOT", "15495", "NODE", &ids[0]]);
+        for node in cluster.nodes() {
+            let _ok = node.command(&["CLUSTER", "SETSLOT", "15495", "NODE", &to]).or_panic();
         }
         assert_eq!(link.ask(&get("a")).await.unwrap(), text("1"));
         assert_eq!(link.ask(&get("{a}new")).await.unwrap(), text("2"));
@@ -121,33 +98,35 @@ async fn others_go_on(link: &redis_link::Link, most: Duration) {
 
 #[test]
 fn a_dead_server_takes_only_its_own_keys_with_it_and_is_found_when_it_is_back() {
-    let mut servers = three_masters();
+    let cluster = three_masters();
+    let second = cluster.node_of(KEYS[1]);
     on_a_core(async {
-        let link = link(seeds(&servers));
+        let link = link(seeds(cluster.nodes()));
         for key in KEYS {
             link.ask(&set(key, key)).await.unwrap();
         }
-        servers[1].kill();
+        second.kill();
         others_go_on(&link, TIMEOUT).await;
-        servers[1].start_again();
+        second.restart();
         assert_eq!(until_ok(&link, &set(KEYS[1], "back"), Duration::from_secs(8)).await, Value::Okay);
     });
 }
 
 #[test]
 fn a_silent_server_takes_only_its_own_keys_with_it() {
-    let servers = three_masters();
+    let cluster = three_masters();
+    let second = cluster.node_of(KEYS[1]);
     on_a_core(async {
-        let link = link(seeds(&servers));
+        let link = link(seeds(cluster.nodes()));
         for key in KEYS {
             link.ask(&set(key, key)).await.unwrap();
         }
-        servers[1].halt();
+        second.pause();
         others_go_on(&link, TIMEOUT).await;
         let begun = Instant::now();
         assert!(link.ask(&get(KEYS[1])).await.is_err());
         assert!(begun.elapsed() < TIMEOUT + CONNECT_TIMEOUT + Duration::from_millis(150));
-        servers[1].proceed();
+        second.resume();
         assert_eq!(until_ok(&link, &get(KEYS[1]), Duration::from_secs(8)).await, text(KEYS[1]));
     });
 }

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use message::Kind;
 use redis_link::{PushKind, Value, cmd, pipe};
+use testkit::{RedisServer, wait_until};
 
-use crate::server::{Server, until};
 use crate::{get, link, on_a_core, set, standalone, text};
 
 const LONG: Duration = Duration::from_secs(5);
 
 #[test]
 fn what_blocks_keeps_nobody_else_waiting() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         let mut dedicated = link.dedicated().await.unwrap();
         let mut read = cmd("XREAD");
         read.arg("BLOCK").arg(0).arg("STREAMS").arg("purges").arg("$");
@@ -37,9 +37,9 @@ fn what_blocks_keeps_nobody_else_waiting() {
 
 #[test]
 fn changes_are_told_before_later_replies_and_the_end_is_told_too() {
-    let mut server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         let heard = Arc::new(Mutex::new(Vec::new()));
         let writing = Arc::clone(&heard);
         let mut listener = link.listening(move |push| writing.lock().unwrap().push(push.kind)).await.unwrap();
@@ -65,12 +65,12 @@ fn changes_are_told_before_later_replies_and_the_end_is_told_too() {
 
 #[test]
 fn a_dropped_connection_is_closed() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let dedicated = link(standalone(server.port)).dedicated().await.unwrap();
-        until("two are listed", || server.cli(&["CLIENT", "LIST"]).lines().count() == 2);
+        let dedicated = link(standalone(server.port())).dedicated().await.unwrap();
+        wait_until("listed", || server.clients().len() == 1);
         drop(dedicated);
         tokio::task::yield_now().await;
-        until("only redis-cli is", || server.cli(&["CLIENT", "LIST"]).lines().count() == 1);
+        wait_until("gone", || server.clients().is_empty());
     });
 }

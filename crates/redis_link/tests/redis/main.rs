@@ -4,7 +4,6 @@
 mod cluster;
 mod listening;
 mod sentinel;
-mod server;
 mod standalone;
 mod tls;
 mod trouble;
@@ -13,7 +12,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plan::{Login, ReadMode, RedisServer, RedisSource, RedisTier, Token, Topology};
+use plan::{Login, ReadMode, RedisSource, RedisTier, Token, Topology};
 use redis_link::{Cmd, Link, SharedLink, Value, cmd};
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -50,8 +49,8 @@ fn plan(topology: Topology) -> RedisSource {
     }
 }
 
-fn tcp(port: u16) -> RedisServer {
-    RedisServer::Tcp { host: "127.0.0.1".to_owned(), port, tls: false }
+fn tcp(port: u16) -> plan::RedisServer {
+    plan::RedisServer::Tcp { host: "127.0.0.1".to_owned(), port, tls: false }
 }
 
 fn standalone(port: u16) -> RedisSource {

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use message::{Kind, Retry};
-use plan::{RedisServer, RedisSource, Topology};
+use plan::{RedisSource, Topology};
 use redis_link::{Link, SharedLink, Value, cmd, code, pipe};
+use testkit::{Port, RedisServer};
 
-use crate::server::{Server, free_port};
 use crate::{get, link, login, on_a_core, plan, set, standalone, tcp, text};
 
 #[test]
 fn a_command_gets_its_reply_and_a_pipeline_all_of_them() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         assert_eq!(link.shared().figures().connects, 0, "nothing is connected before the first question");
         assert_eq!(link.ask(&set("a", "1")).await.unwrap(), Value::Okay);
         let mut pipeline = pipe();
@@ -33,23 +33,23 @@ fn a_command_gets_its_reply_and_a_pipeline_all_of_them() {
 
 #[test]
 fn clones_share_one_connection_under_our_name() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         let other = link.clone();
         let (first, second) = (set("a", "1"), set("b", "2"));
         let (one, two) = tokio::join!(link.ask(&first), other.ask(&second));
         assert_eq!((one.unwrap(), two.unwrap()), (Value::Okay, Value::Okay));
         assert_eq!(link.shared().figures().connects, 1);
-        assert!(server.cli(&["CLIENT", "LIST"]).contains("name=fleetfoot"));
+        assert!(server.clients().iter().any(|client| client.contains("name=fleetfoot")));
     });
 }
 
 #[test]
 fn an_error_reply_is_an_error_and_the_connection_stays() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "hunter2")).await.unwrap();
         for _ in 0..10 {
             let error = link.ask(cmd("LPUSH").arg("a").arg("secret")).await.unwrap_err();
@@ -69,26 +69,25 @@ fn an_error_reply_is_an_error_and_the_connection_stays() {
 
 #[test]
 fn a_user_of_the_acl_may_do_what_it_may_do() {
-    let mut arguments = vec!["--requirepass", "opensesame", "--user"];
-    arguments.extend("reader on >hunter2 ~public:* resetchannels -@all +get".split(' '));
-    let server = Server::start(&arguments);
+    let reader = "user reader on >hunter2 ~public:* resetchannels -@all +get";
+    let server = RedisServer::options().password("opensesame").acl(reader).start();
     on_a_core(async {
-        let reader = link(login(standalone(server.port), Some("reader"), "hunter2"));
+        let reader = link(login(standalone(server.port()), Some("reader"), "hunter2"));
         assert_eq!(reader.ask(&get("public:a")).await.unwrap(), Value::Nil);
         let error = reader.ask(&get("private:a")).await.unwrap_err();
         assert_eq!(code(&error), Some("NOPERM"));
         assert!(reader.shared().is_up());
 
-        let default = link(login(standalone(server.port), None, "opensesame"));
+        let default = link(login(standalone(server.port()), None, "opensesame"));
         assert_eq!(default.ask(&set("private:a", "1")).await.unwrap(), Value::Okay);
     });
 }
 
 #[test]
 fn a_wrong_password_is_a_failed_connection_and_is_not_shown() {
-    let server = Server::start(&["--requirepass", "opensesame"]);
+    let server = RedisServer::options().password("opensesame").start();
     on_a_core(async {
-        let link = link(login(standalone(server.port), None, "hunter2"));
+        let link = link(login(standalone(server.port()), None, "hunter2"));
         let error = link.ask(&get("a")).await.unwrap_err();
         assert_eq!((error.kind(), error.may_retry()), (Kind::Connect, Retry::Always));
         assert_eq!(code(&error), Some("WRONGPASS"));
@@ -99,24 +98,25 @@ fn a_wrong_password_is_a_failed_connection_and_is_not_shown() {
 
 #[test]
 fn a_socket_and_a_database_by_number() {
-    let socket = tempfile::tempdir().unwrap();
-    let path = socket.path().join("redis.sock");
-    let server = Server::start(&["--unixsocket", path.to_str().unwrap()]);
+    let server = RedisServer::options().unix_socket().start();
     on_a_core(async {
-        let topology = Topology::Standalone(RedisServer::Unix(path.clone()));
+        let topology = Topology::Standalone(plan::RedisServer::Unix(server.socket_path()));
         let link = link(RedisSource { database: 3, ..plan(topology) });
         assert_eq!(link.ask(&set("a", "1")).await.unwrap(), Value::Okay);
-        assert_eq!(server.cli(&["-n", "3", "GET", "a"]), "1\n");
+        let mut client = server.connect();
+        let _ok = client.command(&["SELECT", "3"]).or_panic();
+        assert_eq!(client.command(&["GET", "a"]).text(), "1");
     });
 }
 
 #[test]
 fn a_replica_is_reached_with_the_same_login_and_fails_on_its_own() {
-    let server = Server::start(&["--requirepass", "opensesame"]);
+    let server = RedisServer::options().password("opensesame").start();
+    let nobody = Port::reserve();
     on_a_core(async {
-        let plan = Arc::new(login(standalone(free_port()), None, "opensesame"));
+        let plan = Arc::new(login(standalone(nobody.number()), None, "opensesame"));
         let central = Link::new(SharedLink::new(Arc::clone(&plan)).unwrap());
-        let nearby = Link::new(SharedLink::replica(plan, tcp(server.port)).unwrap());
+        let nearby = Link::new(SharedLink::replica(plan, tcp(server.port())).unwrap());
         assert!(central.ask(&get("a")).await.is_err());
         assert_eq!(nearby.ask(&get("a")).await.unwrap(), Value::Nil);
         assert_eq!(nearby.shared().figures().failures, 0);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use message::{Kind, Retry};
 use redis_link::{Link, Value, cmd};
+use testkit::{Port, RedisServer};
 
-use crate::server::{Server, free_port};
 use crate::{CONNECT_TIMEOUT, TIMEOUT, get, link, on_a_core, set, standalone, text, until_ok};
 
 /// For timers and a busy machine.
@@ -14,11 +14,11 @@ const SLACK: Duration = Duration::from_millis(150);
 
 #[test]
 fn a_silent_server_costs_nobody_more_than_the_timeouts_and_works_again_when_it_speaks() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "1")).await.unwrap();
-        server.halt();
+        server.pause();
         let mut kinds = Vec::new();
         let halted = Instant::now();
         while halted.elapsed() < Duration::from_millis(2500) {
@@ -33,7 +33,7 @@ fn a_silent_server_costs_nobody_more_than_the_timeouts_and_works_again_when_it_s
         assert!(refused * 10 > kinds.len() * 8, "the breaker spares most: {kinds:?}");
         assert!(!link.shared().is_up());
         assert!(link.shared().figures().openings >= 1);
-        server.proceed();
+        server.resume();
         assert_eq!(until_ok(&link, &get("a"), Duration::from_secs(6)).await, text("1"));
         for _ in 0..10 {
             assert_eq!(link.ask(&get("a")).await.unwrap(), text("1"));
@@ -43,11 +43,11 @@ fn a_silent_server_costs_nobody_more_than_the_timeouts_and_works_again_when_it_s
 
 #[test]
 fn many_requests_at_once_to_a_silent_server_all_come_back() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "1")).await.unwrap();
-        server.halt();
+        server.pause();
         let begun = Instant::now();
         let tasks: Vec<_> = (0..1000)
             .map(|_| {
@@ -59,22 +59,22 @@ fn many_requests_at_once_to_a_silent_server_all_come_back() {
             assert!(task.await.unwrap().is_err());
         }
         assert!(begun.elapsed() < TIMEOUT + CONNECT_TIMEOUT + 3 * SLACK, "{:?}", begun.elapsed());
-        server.proceed();
+        server.resume();
     });
 }
 
 #[test]
 fn a_late_reply_is_nobody_elses() {
-    let server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "mine")).await.unwrap();
         link.ask(&set("b", "yours")).await.unwrap();
-        server.halt();
+        server.pause();
         assert_eq!(link.ask(&get("a")).await.unwrap_err().kind(), Kind::SourceTimeout);
         // Left by whoever asked.
         assert!(tokio::time::timeout(Duration::from_millis(20), link.ask(&get("a"))).await.is_err());
-        server.proceed();
+        server.resume();
         assert_eq!(link.ask(&get("b")).await.unwrap(), text("yours"));
         assert_eq!(link.shared().figures().connects, 1, "the connection is still in order");
     });
@@ -82,9 +82,9 @@ fn a_late_reply_is_nobody_elses() {
 
 #[test]
 fn a_killed_server_fails_at_once_and_one_started_again_is_found() {
-    let mut server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "1")).await.unwrap();
         server.kill();
         let begun = Instant::now();
@@ -93,19 +93,19 @@ fn a_killed_server_fails_at_once_and_one_started_again_is_found() {
             assert!(matches!(error.kind(), Kind::Connect | Kind::BrokeOff), "{error:?}");
         }
         assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
-        server.start_again();
+        server.restart();
         assert_eq!(until_ok(&link, &get("a"), Duration::from_secs(6)).await, Value::Nil);
     });
 }
 
 #[test]
 fn a_restart_while_nobody_asks_is_not_noticed() {
-    let mut server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "1")).await.unwrap();
         server.kill();
-        server.start_again();
+        server.restart();
         tokio::time::sleep(Duration::from_millis(120)).await;
         assert_eq!(link.ask(&get("a")).await.unwrap(), Value::Nil);
     });
@@ -113,8 +113,9 @@ fn a_restart_while_nobody_asks_is_not_noticed() {
 
 #[test]
 fn nobody_there_is_one_failure_for_all_who_waited() {
+    let nobody = Port::reserve();
     on_a_core(async {
-        let link = link(standalone(free_port()));
+        let link = link(standalone(nobody.number()));
         let command = get("a");
         let (one, two, three) = tokio::join!(link.ask(&command), link.ask(&command), link.ask(&command));
         for error in [one.unwrap_err(), two.unwrap_err(), three.unwrap_err()] {
@@ -142,14 +143,14 @@ fn a_server_that_accepts_and_never_greets_is_given_up_in_time() {
 
 #[test]
 fn a_master_that_became_a_replica_is_left() {
-    let (server, master) = (Server::start(&[]), Server::start(&[]));
+    let (server, master) = (RedisServer::start(), RedisServer::start());
     on_a_core(async {
-        let link = link(standalone(server.port));
+        let link = link(standalone(server.port()));
         link.ask(&set("a", "1")).await.unwrap();
-        server.cli(&["REPLICAOF", "127.0.0.1", &master.port.to_string()]);
+        let _ok = server.command(&["REPLICAOF", "127.0.0.1", &master.port().to_string()]).or_panic();
         let error = link.ask(&set("a", "2")).await.unwrap_err();
         assert_eq!(redis_link::code(&error), Some("READONLY"));
-        server.cli(&["REPLICAOF", "NO", "ONE"]);
+        let _ok = server.command(&["REPLICAOF", "NO", "ONE"]).or_panic();
         assert_eq!(until_ok(&link, &set("a", "2"), Duration::from_secs(2)).await, Value::Okay);
         assert_eq!(link.shared().figures().connects, 2);
         assert_eq!(link.ask(&cmd("PING")).await.unwrap(), Value::SimpleString("PONG".to_owned()));
@@ -158,9 +159,9 @@ fn a_master_that_became_a_replica_is_left() {
 
 #[test]
 fn what_one_core_finds_well_again_the_others_use_at_once() {
-    let mut server = Server::start(&[]);
+    let server = RedisServer::start();
     on_a_core(async {
-        let one = link(standalone(server.port));
+        let one = link(standalone(server.port()));
         let other = Link::new(Arc::clone(one.shared()));
         one.ask(&set("a", "1")).await.unwrap();
         other.ask(&set("a", "1")).await.unwrap();
@@ -171,7 +172,7 @@ fn what_one_core_finds_well_again_the_others_use_at_once() {
             other.ask(&get("a")).await.unwrap_err();
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        server.start_again();
+        server.restart();
         until_ok(&one, &get("a"), Duration::from_secs(6)).await;
         assert_eq!(other.ask(&get("a")).await.unwrap(), Value::Nil);
     });

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::port::Port;
-use crate::process::{Order, Process, Says};
+use crate::process::{Order, Process, Says, is_stopped};
 use crate::{DEADLINE, wait_until};
 
 /// A server, stopped on drop.
@@ -111,15 +111,6 @@ impl Server {
             }
         }
     }
-}
-
-/// Whether none of its threads runs any more: a signal reaches them one after the other.
-fn is_stopped(pid: u32) -> bool {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    threads.into_iter().all(|thread| {
-        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['T', 'Z', 'X']))
-    })
 }
 
 fn run(program: &OsString, arguments: &[OsString], folder: &Path, user: Option<u32>) -> Process {

@@ -50,7 +50,7 @@ impl RedisOptions {
         self.reach = Reach::Tls;
         self.line(format!("tls-cert-file {}", quoted(&certificate.file())))
             .line(format!("tls-key-file {}", quoted(&certificate.key_file())))
-            .line(format!("tls-ca-cert-file {}", quoted(&certificate.file())))
+            .line(format!("tls-ca-cert-file {}", quoted(&certificate.authority_file())))
             .line("tls-auth-clients no")
     }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::options::{Reach, TESTKIT};
 use super::{RedisClient, RedisOptions, Reply};
 use crate::port::Port;
-use crate::process::{Order, Process, Says};
+use crate::process::{Order, Process, Says, is_stopped};
 use crate::{DEADLINE, wait_until};
 
 /// How long one attempt may take while we wait for something to become so.
@@ -136,7 +136,9 @@ impl RedisServer {
 
     /// SIGSTOP: connections stay and are even accepted, but nothing is answered.
     pub fn pause(&self) {
-        self.process().signal(Signal::STOP);
+        let mut process = self.process();
+        process.signal(Signal::STOP);
+        wait_until("stopped", || is_stopped(process.pid()));
     }
 
     /// SIGCONT: goes on after a pause.
