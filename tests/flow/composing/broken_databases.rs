@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use rusqlite::Connection;
-use testkit::wait_until;
+use testkit::{Port, wait_until};
 
 use super::support::{assert_complete, composing, mariadb, postgres, refs, sql};
-use super::trouble::{HIDDEN, Impostor, SHORT, assert_fails, nobody, routes};
+use super::trouble::{HIDDEN, Impostor, SHORT, assert_fails, routes};
 
 /// A name, a statement with its arguments, and what is told of it.
 type Row = (&'static str, String, u16, &'static str);
@@ -44,14 +44,20 @@ fn ask_all(sources: &[String], rows: &[Row], more: &[(&str, u16, &str)]) {
 }
 
 /// A server that works, one that is not there, two that are none, and one that does not know us.
-fn sources(scheme: &str, url: &str, address: &impl Display, [mute, loud]: [&Impostor; 2]) -> [String; 5] {
+fn sources(
+    scheme: &str,
+    url: &str,
+    address: &impl Display,
+    nobody: &Port,
+    [mute, loud]: [&Impostor; 2],
+) -> [String; 5] {
     let of =
         |address: &dyn Display| sql(&format!("{scheme}://app:secret@{address}/app"), &format!(", {SHORT}"));
     let stranger = sql(&format!("{scheme}://stranger@{address}/app"), ", connect_timeout: 3s");
     [
         // The real one answers in time also where the machine is busy.
         format!("db: {}", sql(url, ", timeout: 1500ms")),
-        format!("gone: {}", of(&nobody())),
+        format!("gone: {}", of(&nobody.address())),
         format!("mute: {}", of(&mute.address())),
         format!("loud: {}", of(&loud.address())),
         format!("locked_out: {stranger}"),
@@ -62,8 +68,9 @@ fn sources(scheme: &str, url: &str, address: &impl Display, [mute, loud]: [&Impo
 fn whatever_a_mariadb_does_is_told_in_time_and_not_where_it_is() {
     let database = mariadb();
     database.execute("CREATE TABLE IF NOT EXISTS t (id INT)");
+    let nobody = Port::reserve();
     let (mute, loud) = (Impostor::silent(), Impostor::saying(b"HTTP/1.1 400 hidden\r\n\r\n"));
-    let sources = sources("mysql", &database.url(), &database.address(), [&mute, &loud]);
+    let sources = sources("mysql", &database.url(), &database.address(), &nobody, [&mute, &loud]);
     let rows = rows("SELECT SLEEP(30)", "SELECT REPEAT('x', 10485760)");
     let more = [
         ("gone", 502, "connect"),
@@ -78,8 +85,9 @@ fn whatever_a_mariadb_does_is_told_in_time_and_not_where_it_is() {
 fn whatever_a_postgresql_does_is_told_in_time_and_not_where_it_is() {
     let database = postgres();
     database.execute("CREATE TABLE IF NOT EXISTS t (id INT)");
+    let nobody = Port::reserve();
     let (mute, loud) = (Impostor::silent(), Impostor::saying(b"HTTP/1.1 400 hidden\r\n\r\n"));
-    let sources = sources("postgres", &database.url(), &database.address(), [&mute, &loud]);
+    let sources = sources("postgres", &database.url(), &database.address(), &nobody, [&mute, &loud]);
     let mut rows = rows("SELECT pg_sleep(30)", "SELECT REPEAT('x', 10485760)");
     // A value that a step of ours gives is no fault of the client.
     let given = format!("db: SELECT id FROM t WHERE id = ?, args: [\"{HIDDEN}\"]");

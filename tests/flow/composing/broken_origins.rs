@@ -1,9 +1,9 @@
 //! Steps that ask origins which are slow, silent, gone or wrong.
 
-use testkit::{Gate, Origin, Script, ok, status};
+use testkit::{Gate, Origin, Port, Script, ok, status};
 
 use super::support::{assert_complete, assert_incomplete, composing, refs};
-use super::trouble::{HIDDEN, Impostor, assert_fails, nobody, routes};
+use super::trouble::{HIDDEN, Impostor, assert_fails, routes};
 
 const TIMEOUTS: &str = "timeout: { connect: 400ms, head: 400ms, body: 400ms }";
 
@@ -30,10 +30,10 @@ fn whatever_an_origin_does_is_told_in_time_and_not_where_it_is() {
     for (name, script, ..) in &rows {
         origin.on(&format!("/{HIDDEN}/{name}")).reply(script.clone());
     }
-    let mute = Impostor::silent();
+    let (nobody, mute) = (Port::reserve(), Impostor::silent());
     let sources = [
         format!("api: {{ http: \"{}\", {TIMEOUTS} }}", origin.url()),
-        format!("gone: {{ http: \"http://{}\", {TIMEOUTS} }}", nobody()),
+        format!("gone: {{ http: \"http://{}\", {TIMEOUTS} }}", nobody.address()),
         format!("mute: {{ http: \"http://{}\", {TIMEOUTS} }}", mute.address()),
     ];
     let mut all = Vec::new();

@@ -1,10 +1,10 @@
 //! Steps that read a Redis which is silent, gone or wrong, or what cannot be given; and modules that compute for too
 //! long, want too much, or give nonsense.
 
-use testkit::RedisServer;
+use testkit::{Port, RedisServer};
 
 use super::support::{assert_complete, composing, refs};
-use super::trouble::{HIDDEN, Impostor, SHORT, assert_fails, nobody, routes};
+use super::trouble::{HIDDEN, Impostor, SHORT, assert_fails, routes};
 
 #[test]
 fn whatever_a_redis_does_is_told_in_time_and_not_where_it_is() {
@@ -20,9 +20,10 @@ fn whatever_a_redis_does_is_told_in_time_and_not_where_it_is() {
     let paused = RedisServer::start();
     let (mute, loud) = (Impostor::silent(), Impostor::saying(b"HTTP/1.1 400 hidden\r\n\r\n"));
     let of = |name: &str, address| format!("{name}: {{ redis: \"redis://{address}\", {SHORT} }}");
+    let nobody = Port::reserve();
     let sources = [
         of("redis", redis.address()),
-        of("gone", nobody()),
+        of("gone", nobody.address()),
         of("mute", mute.address()),
         of("loud", loud.address()),
         of("paused", paused.address()),

@@ -114,9 +114,3 @@ impl Drop for Impostor {
         }
     }
 }
-
-/// An address where nobody listens.
-pub(crate) fn nobody() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it has an address")
-}

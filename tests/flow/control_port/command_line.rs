@@ -2,7 +2,7 @@
 //! `--json`, for programs; and what they say when it goes wrong.
 
 use serde_json::Value;
-use testkit::{Command, Finished, Fleetfoot, Origin, ok};
+use testkit::{Command, Finished, Fleetfoot, Origin, Port, ok};
 
 use super::port::counting;
 use crate::setup::{cached, cached_with, config, config_with};
@@ -176,12 +176,11 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
     assert!(wrong.code == Some(1) && wrong.stderr.contains("http://example.com/path"), "{wrong:?}");
 
     let at = |address: String| Command::new(&["cache", "ls", "--admin", &address]).run("");
-    // A port that was free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let nobody = at(free.to_string());
-    assert!(nobody.code == Some(1) && nobody.stderr.contains("nobody answers at"), "{nobody:?}");
-    assert!(nobody.stderr.contains("start fleetfoot") && nobody.stderr.contains("--admin"), "{nobody:?}");
-    let explained = Command::new(&["explain", "--id", "x", "--admin", &free.to_string()]).run("");
+    let nobody = Port::reserve();
+    let asked = at(nobody.address().to_string());
+    assert!(asked.code == Some(1) && asked.stderr.contains("nobody answers at"), "{asked:?}");
+    assert!(asked.stderr.contains("start fleetfoot") && asked.stderr.contains("--admin"), "{asked:?}");
+    let explained = Command::new(&["explain", "--id", "x", "--admin", &nobody.address().to_string()]).run("");
     assert!(explained.code == Some(1) && explained.stderr.contains("start fleetfoot"), "{explained:?}");
     // The port of clients, which passes it on to somebody's API.
     let clients = at(fleetfoot.address().to_string());

@@ -9,6 +9,7 @@ use http::Method;
 use message::Kind;
 use plan::Health;
 use source::{HttpSource, SharedOrigin, check_health};
+use testkit::Port;
 
 use crate::support::*;
 
@@ -27,7 +28,8 @@ async fn targets_take_turns() {
 
 #[tokio::test(flavor = "local")]
 async fn a_dead_target_costs_no_request_not_even_a_post() {
-    let plan = plan(&[nobody().await, always(B).await]);
+    let nobody = Port::reserve();
+    let plan = plan(&[nobody.number(), always(B).await]);
     let shared = SharedOrigin::new(Arc::new(plan)).unwrap();
     let source = HttpSource::new(Arc::clone(&shared));
     for _ in 0..6 {
@@ -39,7 +41,8 @@ async fn a_dead_target_costs_no_request_not_even_a_post() {
 
 #[tokio::test(flavor = "local")]
 async fn when_all_are_dead_the_last_failure_is_told() {
-    let source = source(plan(&[nobody().await, nobody().await]));
+    let nobody = [Port::reserve(), Port::reserve()];
+    let source = source(plan(&nobody.each_ref().map(Port::number)));
     for _ in 0..2 {
         assert_eq!(source.send(get("/")).await.unwrap_err().kind(), Kind::Connect);
     }
@@ -126,7 +129,8 @@ async fn health_checks_take_a_target_out_and_bring_it_back() {
 
 #[tokio::test(flavor = "local")]
 async fn when_the_checks_find_all_down_nothing_is_sent() {
-    let mut plan = plan(&[nobody().await]);
+    let nobody = Port::reserve();
+    let mut plan = plan(&[nobody.number()]);
     plan.health = Some(Health {
         method: Method::HEAD,
         target: "/".to_owned(),

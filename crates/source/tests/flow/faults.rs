@@ -2,12 +2,14 @@
 
 use message::{Kind, Retry, Scheme};
 use plan::Target;
+use testkit::Port;
 
 use crate::support::*;
 
 #[tokio::test(flavor = "local")]
 async fn a_refused_connection_names_the_target_and_may_be_retried() {
-    let port = nobody().await;
+    let nobody = Port::reserve();
+    let port = nobody.number();
     let error = source_at(port).send(get("/")).await.unwrap_err();
     assert_eq!((error.kind(), error.may_retry()), (Kind::Connect, Retry::Always));
     assert_eq!(error.detail(), format!("http://127.0.0.1:{port}: no connection could be made"));

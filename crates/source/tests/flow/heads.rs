@@ -5,6 +5,7 @@ use std::rc::Rc;
 use http::{Method, StatusCode, Version};
 use message::{Client, Kind, Request};
 use plan::HostField;
+use testkit::Port;
 
 use crate::support::*;
 
@@ -107,7 +108,8 @@ async fn max_forwards_counts_down() {
     let options = |left| with(request(Method::OPTIONS, "*"), &[("max-forwards", left)]);
     let head = head_at_origin(options("3"), |_| {}).await;
     assert!(head.starts_with("OPTIONS * HTTP/1.1\r\n") && head.contains("\r\nmax-forwards: 2\r\n"), "{head}");
-    let source = source_at(nobody().await);
+    let nobody = Port::reserve();
+    let source = source_at(nobody.number());
     assert_eq!(source.send(options("0")).await.unwrap().status, StatusCode::NO_CONTENT);
     let trace = with(request(Method::TRACE, "/"), &[("max-forwards", "0")]);
     assert_eq!(source.send(trace).await.unwrap_err().kind(), Kind::MethodNotAllowed);

@@ -120,12 +120,6 @@ pub(crate) async fn once(answer: &'static [u8]) -> u16 {
     .await
 }
 
-/// A port on which nobody listens.
-pub(crate) async fn nobody() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    listener.local_addr().unwrap().port()
-}
-
 /// Things noted by an origin for the test to look at.
 pub(crate) type Notes = Rc<RefCell<Vec<String>>>;
 
