@@ -1,7 +1,11 @@
-//! Answer: what a raw client got back, read strictly: one reading of every message, or a panic that shows the bytes.
+//! Answer: what a client got back, read strictly: one reading of every message, or an error that shows the bytes. Tests
+//! panic with it.
+
+use std::fmt;
+use std::io;
 
 use crate::Head;
-use crate::head::{end_of_head, latin1};
+use crate::head::{end_of_head, latin1, malformed, shown};
 
 /// A final answer with whatever came before it.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +29,19 @@ pub struct Broken {
     pub bytes: Vec<u8>,
 }
 
-/// Where an answer stands in the bytes so far.
-pub(crate) enum Progress {
+/// Why no answer can be read from the bytes so far.
+#[derive(Debug)]
+pub(crate) enum Unread {
     /// More bytes are needed.
     Incomplete,
-    /// It took this many bytes.
-    Whole(Box<Answer>, usize),
+    /// They never will be one.
+    Malformed(io::Error),
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        Unread::Malformed(error)
+    }
 }
 
 impl Answer {
@@ -76,20 +87,20 @@ impl Answer {
         Some(number.parse().unwrap_or_else(|_| panic!("bad ttl in {self:?}")))
     }
 
-    /// Reads an answer to a request of this method from the bytes so far; `ended`: no more will come.
-    pub(crate) fn parse(method: &str, bytes: &[u8], ended: bool) -> Progress {
+    /// Reads an answer to a request of this method from the bytes so far, and how many of them it took; `ended`: no more
+    /// will come. Content is copied only once it is whole, for this is called again whenever more has come.
+    pub(crate) fn parse(method: &str, bytes: &[u8], ended: bool) -> Result<(Self, usize), Unread> {
         let mut at = 0;
         let mut interim = Vec::new();
         let (head, status) = loop {
-            let Some(length) = end_of_head(&bytes[at..]) else { return Progress::Incomplete };
-            let head = Head::parse(&bytes[at..at + length - 4]);
+            let length = end_of_head(&bytes[at..]).ok_or(Unread::Incomplete)?;
+            let head = Head::try_parse(&bytes[at..at + length - 4])?;
             at += length;
-            match status_code(&head) {
+            match status_code(&head)? {
                 code @ (100 | 102..=199) => {
-                    assert!(
-                        !head.is_chunked() && head.content_length().is_none(),
-                        "{code} with content: {head:?}"
-                    );
+                    if head.is_chunked() || head.content_length()?.is_some() {
+                        return Err(malformed(format!("{code} with content: {head:?}")).into());
+                    }
                     interim.push(head);
                 }
                 code => break (head, code),
@@ -97,56 +108,54 @@ impl Answer {
         };
         let rest = &bytes[at..];
         let mut answer = Answer { status, head, interim, ..Answer::default() };
-        let length = if method == "HEAD" || matches!(status, 101 | 204 | 304) {
-            Some(0)
-        } else if answer.head.is_chunked() {
-            assert!(answer.head.content_length().is_none(), "both framings in {:?}", answer.head);
-            answer.take_chunks(rest)
-        } else if let Some(length) = answer.head.content_length() {
-            answer.body = rest[..length.min(rest.len())].to_vec();
-            (rest.len() >= length).then_some(length)
-        } else {
-            answer.body = rest.to_vec();
-            ended.then_some(rest.len())
-        };
-        match length {
-            Some(length) => Progress::Whole(Box::new(answer), at + length),
-            None => Progress::Incomplete,
+        let length = answer.head.content_length()?;
+        if method == "HEAD" || matches!(status, 101 | 204 | 304) {
+            return Ok((answer, at));
         }
+        if answer.head.is_chunked() {
+            if length.is_some() {
+                return Err(malformed(format!("both framings in {:?}", answer.head)).into());
+            }
+            at += answer.take_chunks(rest)?;
+        } else {
+            let length = length.or(ended.then_some(rest.len()));
+            answer.body = length.and_then(|length| rest.get(..length)).ok_or(Unread::Incomplete)?.to_vec();
+            at += answer.body.len();
+        }
+        Ok((answer, at))
     }
 
-    /// Takes chunked content into `body`; gives its length on the wire when it is whole.
-    fn take_chunks(&mut self, bytes: &[u8]) -> Option<usize> {
-        let mut at = 0;
+    /// Takes chunked content into `body`; gives its length on the wire.
+    fn take_chunks(&mut self, bytes: &[u8]) -> Result<usize, Unread> {
+        let mut chunks = Vec::new();
+        let mut rest = bytes;
         loop {
-            let line_end = bytes[at..].windows(2).position(|window| window == b"\r\n")?;
-            let line = latin1(&bytes[at..at + line_end]);
-            let digits = line.split(';').next().unwrap_or_default();
-            let size =
-                usize::from_str_radix(digits, 16).unwrap_or_else(|_| panic!("bad chunk size {line:?}"));
-            at += line_end + 2;
+            let line_end = rest.windows(2).position(|window| window == b"\r\n").ok_or(Unread::Incomplete)?;
+            let (line, behind) = (latin1(&rest[..line_end]), &rest[line_end + 2..]);
+            let size = usize::from_str_radix(line.split(';').next().unwrap_or_default(), 16);
+            let size = size.map_err(|_| malformed(format!("bad chunk size {line:?}")))?;
+            rest = behind;
             if size == 0 {
                 break;
             }
-            let chunk = bytes.get(at..at + size)?;
-            self.body.extend_from_slice(chunk);
-            at += size;
-            let end = bytes.get(at..at + 2)?;
-            assert_eq!(
-                end,
-                b"\r\n",
-                "a chunk without its CRLF, after {:?}",
-                self.body.escape_ascii().to_string()
-            );
-            at += 2;
+            let (chunk, behind) = rest.split_at_checked(size).ok_or(Unread::Incomplete)?;
+            let (end, behind) = behind.split_at_checked(2).ok_or(Unread::Incomplete)?;
+            if end != b"\r\n" {
+                return Err(malformed(format!("a chunk without its CRLF: {}", shown(chunk))).into());
+            }
+            chunks.push(chunk);
+            rest = behind;
         }
-        if bytes.get(at..at + 2)? == b"\r\n" {
-            return Some(at + 2);
+        if rest.starts_with(b"\r\n") {
+            rest = &rest[2..];
+        } else {
+            let end = end_of_head(rest).ok_or(Unread::Incomplete)?;
+            let trailers = [b"trailers\r\n", &rest[..end - 4]].concat();
+            self.trailers = Head::try_parse(&trailers)?.fields;
+            rest = &rest[end..];
         }
-        let end = end_of_head(&bytes[at..])?;
-        let trailers = [b"trailers\r\n", &bytes[at..at + end - 4]].concat();
-        self.trailers = Head::parse(&trailers).fields;
-        Some(at + end)
+        self.body = chunks.concat();
+        Ok(bytes.len() - rest.len())
     }
 }
 
@@ -157,13 +166,30 @@ impl Broken {
     }
 }
 
-fn status_code(head: &Head) -> u16 {
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server ended the connection, after {}", shown(&self.bytes))
+    }
+}
+
+impl From<Broken> for io::Error {
+    fn from(broken: Broken) -> Self {
+        io::Error::new(io::ErrorKind::UnexpectedEof, broken.to_string())
+    }
+}
+
+/// The method of a request as it is sent: how its answer is framed depends on it.
+pub(crate) fn method_of(request: &[u8]) -> String {
+    latin1(request.split(|&byte| byte == b' ').next().unwrap_or_default())
+}
+
+fn status_code(head: &Head) -> io::Result<u16> {
     let mut words = head.start.splitn(3, ' ');
-    let version = words.next().unwrap_or_default();
-    assert!(version == "HTTP/1.1", "not an HTTP/1.1 status line: {:?}", head.start);
-    let code = words.next().unwrap_or_default();
-    assert!(code.len() == 3 && words.next().is_some(), "bad status line: {:?}", head.start);
-    code.parse().unwrap_or_else(|_| panic!("bad status line: {:?}", head.start))
+    let code = match (words.next(), words.next(), words.next()) {
+        (Some("HTTP/1.1"), Some(code), Some(_reason)) if code.len() == 3 => code.parse().ok(),
+        _ => None,
+    };
+    code.ok_or_else(|| malformed(format!("not an HTTP/1.1 status line: {:?}", head.start)))
 }
 
 #[cfg(test)]
@@ -171,13 +197,9 @@ mod tests {
     use super::*;
 
     fn whole(bytes: &[u8]) -> Answer {
-        match Answer::parse("GET", bytes, false) {
-            Progress::Whole(answer, length) => {
-                assert_eq!(length, bytes.len());
-                *answer
-            }
-            Progress::Incomplete => panic!("incomplete"),
-        }
+        let (answer, length) = Answer::parse("GET", bytes, false).unwrap();
+        assert_eq!(length, bytes.len());
+        answer
     }
 
     #[test]
@@ -202,15 +224,29 @@ mod tests {
         let bytes = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
         for length in 0..bytes.len() {
             assert!(
-                matches!(Answer::parse("GET", &bytes[..length], true), Progress::Incomplete),
+                matches!(Answer::parse("GET", &bytes[..length], true), Err(Unread::Incomplete)),
                 "at {length}"
             );
         }
     }
 
     #[test]
-    #[should_panic(expected = "two Content-Length")]
-    fn refuses_two_lengths() {
-        whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na");
+    fn what_can_be_read_in_two_ways_is_refused_with_a_reason() {
+        for (bytes, reason) in [
+            ("HTTP/1.0 200 OK\r\n\r\n", "not an HTTP/1.1 status line"),
+            ("HTTP/1.1 20 OK\r\n\r\n", "not an HTTP/1.1 status line"),
+            ("HTTP/1.1 200 OK\r\nA : b\r\n\r\n", "bad field name"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", "two Content-Length"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: +\r\n\r\n", "bad Content-Length"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "both framings"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "bad chunk size"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", "without its CRLF"),
+            ("HTTP/1.1 103 Early Hints\r\nContent-Length: 1\r\n\r\na", "with content"),
+        ] {
+            match Answer::parse("GET", bytes.as_bytes(), false) {
+                Err(Unread::Malformed(error)) => assert!(error.to_string().contains(reason), "{error}"),
+                other => panic!("{bytes:?} is {other:?}"),
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! RawClient: sends the bytes a test gives it, in the pieces it gives them, and reads answers strictly.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use socket2::{Domain, Socket, Type};
 
-use crate::answer::Progress;
-use crate::head::{end_of_head, latin1};
+use crate::answer::method_of;
+use crate::arrived::Arrived;
 use crate::{Answer, Broken, Certificate, DEADLINE, Head};
 
 /// One connection.
 pub struct RawClient {
     stream: Stream,
-    buffer: Vec<u8>,
+    arrived: Arrived,
 }
 
 enum Stream {
@@ -27,7 +27,12 @@ enum Stream {
 impl RawClient {
     /// Connects in cleartext.
     pub fn connect(address: SocketAddr) -> Self {
-        RawClient { stream: Stream::Plain(connect(address)), buffer: Vec::new() }
+        Self::over(Stream::Plain(connected(address)))
+    }
+
+    /// Connects in cleartext, or says why not.
+    pub fn try_connect(address: SocketAddr) -> io::Result<Self> {
+        try_connected(address).map(|stream| Self::over(Stream::Plain(stream)))
     }
 
     /// Connects in cleartext with little room for what it does not read, so that it is soon the server who holds that.
@@ -37,7 +42,7 @@ impl RawClient {
         socket.connect_timeout(&address.into(), DEADLINE).expect("the server accepts connections");
         let stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(DEADLINE)).expect("the time is not zero");
-        RawClient { stream: Stream::Plain(stream), buffer: Vec::new() }
+        Self::over(Stream::Plain(stream))
     }
 
     /// Connects over TLS to a server with this certificate, offering HTTP/1.1.
@@ -45,8 +50,12 @@ impl RawClient {
         let name = ServerName::try_from("localhost").expect("a valid name");
         let config = Arc::new(certificate.client_config(&["http/1.1"]));
         let connection = ClientConnection::new(config, name).expect("the configuration is complete");
-        let stream = StreamOwned::new(connection, connect(address));
-        RawClient { stream: Stream::Tls(Box::new(stream)), buffer: Vec::new() }
+        let stream = StreamOwned::new(connection, connected(address));
+        Self::over(Stream::Tls(Box::new(stream)))
+    }
+
+    fn over(stream: Stream) -> Self {
+        RawClient { stream, arrived: Arrived::default() }
     }
 
     /// Gives up waiting after this time instead of [`DEADLINE`].
@@ -58,11 +67,16 @@ impl RawClient {
 
     /// Sends these bytes. That the server has closed already is no error: tests look at what it answered.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
-        let _closed_already = match &mut self.stream {
+        let _closed_already = self.try_send(bytes);
+        self
+    }
+
+    /// Sends these bytes, or says why not.
+    pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        match &mut self.stream {
             Stream::Plain(stream) => stream.write_all(bytes.as_ref()),
             Stream::Tls(stream) => stream.write_all(bytes.as_ref()).and_then(|()| stream.flush()),
-        };
-        self
+        }
     }
 
     /// Sends these bytes one by one.
@@ -82,9 +96,8 @@ impl RawClient {
     /// Sends a request and reads its answer.
     pub fn ask(&mut self, request: impl AsRef<[u8]>) -> Answer {
         let request = request.as_ref();
-        let method = latin1(request.split(|&byte| byte == b' ').next().unwrap_or_default());
         self.send(request);
-        self.read_answer_to(&method)
+        self.read_answer_to(&method_of(request))
     }
 
     /// Reads one final answer to a GET, or to anything else than HEAD.
@@ -94,69 +107,68 @@ impl RawClient {
 
     /// Reads one final answer to a request of this method; panics where it breaks off.
     pub fn read_answer_to(&mut self, method: &str) -> Answer {
-        self.try_answer_to(method).unwrap_or_else(|broken| panic!("broke off after {:?}", broken.text()))
+        self.try_answer_to(method).unwrap_or_else(|broken| panic!("{broken}"))
     }
 
-    /// Reads one final answer, or what came of it.
+    /// Reads one final answer to a GET, or says why there is none.
+    pub fn try_read_answer(&mut self) -> io::Result<Answer> {
+        Ok(self.answer_to("GET")??)
+    }
+
+    /// Reads one final answer, or what came of it when the server ends the connection before.
     pub fn try_answer_to(&mut self, method: &str) -> Result<Answer, Broken> {
-        let mut ended = false;
+        self.answer_to(method).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn answer_to(&mut self, method: &str) -> io::Result<Result<Answer, Broken>> {
         loop {
-            if let Progress::Whole(answer, length) = Answer::parse(method, &self.buffer, ended) {
-                self.buffer.drain(..length);
-                return Ok(*answer);
+            if let Some(answer) = self.arrived.answer(method)? {
+                return Ok(answer);
             }
-            if ended {
-                return Err(Broken { bytes: std::mem::take(&mut self.buffer) });
-            }
-            ended = !self.fill();
+            self.fill()?;
         }
     }
 
     /// Reads one head, interim or final, and leaves what follows it.
     pub fn read_head(&mut self) -> Head {
-        loop {
-            if let Some(end) = end_of_head(&self.buffer) {
-                let head: Vec<u8> = self.buffer.drain(..end).collect();
-                return Head::parse(&head[..end - 4]);
-            }
-            assert!(self.fill(), "no head but {:?}", latin1(&self.buffer));
-        }
+        self.take(Arrived::head).unwrap_or_else(|| panic!("no head but {}", self.arrived.shown()))
     }
 
     /// Exactly this many bytes.
     pub fn read_exactly(&mut self, count: usize) -> Vec<u8> {
-        self.try_exactly(count).unwrap_or_else(|| panic!("ended early, after {:?}", latin1(&self.buffer)))
+        self.try_exactly(count).unwrap_or_else(|| panic!("ended early, after {}", self.arrived.shown()))
     }
 
     /// Exactly this many bytes, or nothing when the server ends the connection before.
     pub fn try_exactly(&mut self, count: usize) -> Option<Vec<u8>> {
-        while self.buffer.len() < count {
-            if !self.fill() {
-                return None;
-            }
-        }
-        Some(self.buffer.drain(..count).collect())
+        self.take(|arrived| arrived.exactly(count))
     }
 
     /// Up to and with these bytes.
     pub fn read_until(&mut self, end: &[u8]) -> Vec<u8> {
-        loop {
-            if let Some(at) = self.buffer.windows(end.len()).position(|window| window == end) {
-                return self.buffer.drain(..at + end.len()).collect();
-            }
-            assert!(self.fill(), "ended early, after {:?}", latin1(&self.buffer));
-        }
+        let taken = self.take(|arrived| arrived.until(end));
+        taken.unwrap_or_else(|| panic!("ended early, after {}", self.arrived.shown()))
     }
 
     /// Everything until the server closes or resets.
     pub fn read_to_end(&mut self) -> Vec<u8> {
-        while self.fill() {}
-        std::mem::take(&mut self.buffer)
+        self.take(Arrived::all).unwrap_or_default()
     }
 
     /// Whether the server ends the connection now, with nothing more to say. Waits for it up to the deadline.
     pub fn is_closed(&mut self) -> bool {
-        self.buffer.is_empty() && !self.fill()
+        self.take(Arrived::something).is_none()
+    }
+
+    /// Reads until this can be taken; nothing, when the server ends the connection before.
+    fn take<T>(&mut self, take: impl Fn(&mut Arrived) -> Option<T>) -> Option<T> {
+        loop {
+            let taken = take(&mut self.arrived);
+            if taken.is_some() || self.arrived.has_ended() {
+                return taken;
+            }
+            self.fill().unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 
     /// Ends the connection with a RST.
@@ -184,35 +196,21 @@ impl RawClient {
         }
     }
 
-    /// Reads more; false at the end. Panics at the deadline.
-    fn fill(&mut self) -> bool {
-        let mut bytes = [0; 16 * 1024];
-        let read = match &mut self.stream {
-            Stream::Plain(stream) => stream.read(&mut bytes),
-            Stream::Tls(stream) => stream.read(&mut bytes),
-        };
-        match read {
-            Ok(count) => {
-                self.buffer.extend_from_slice(&bytes[..count]);
-                count > 0
-            }
-            Err(error) if is_end(&error) => false,
-            Err(error) => panic!("{error} while waiting, after {:?}", latin1(&self.buffer)),
+    fn fill(&mut self) -> io::Result<()> {
+        match &mut self.stream {
+            Stream::Plain(stream) => self.arrived.read_from(stream),
+            Stream::Tls(stream) => self.arrived.read_from(stream.as_mut()),
         }
     }
 }
 
-fn is_end(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof
-    )
+fn connected(address: SocketAddr) -> TcpStream {
+    try_connected(address).unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"))
 }
 
-fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect_timeout(&address, DEADLINE)
-        .unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"));
-    stream.set_read_timeout(Some(DEADLINE)).expect("the time is not zero");
-    stream.set_nodelay(true).expect("a fresh socket takes options");
-    stream
+fn try_connected(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&address, DEADLINE)?;
+    stream.set_read_timeout(Some(DEADLINE))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }

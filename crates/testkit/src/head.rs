@@ -1,5 +1,7 @@
 //! Head: a start line and fields, taken apart strictly. Used for what clients send and what origins send.
 
+use std::io;
+
 /// A start line with its fields, names and values as they stood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
@@ -12,11 +14,16 @@ pub struct Head {
 impl Head {
     /// Takes apart what stands before the empty line. Panics where a line does not end in CRLF or has no colon.
     pub fn parse(bytes: &[u8]) -> Head {
+        Self::try_parse(bytes).unwrap_or_else(|malformed| panic!("{malformed}"))
+    }
+
+    /// The same with an error instead of a panic.
+    pub(crate) fn try_parse(bytes: &[u8]) -> io::Result<Head> {
         let text = latin1(bytes);
         let mut lines = text.split("\r\n");
         let start = lines.next().unwrap_or_default().to_owned();
-        let fields = lines.filter(|line| !line.is_empty()).map(|line| field(line, &text)).collect();
-        Head { start, fields }
+        let fields = lines.filter(|line| !line.is_empty()).map(|line| field(line, &text));
+        Ok(Head { start, fields: fields.collect::<io::Result<_>>()? })
     }
 
     /// The first value of this field.
@@ -36,19 +43,46 @@ impl Head {
         })
     }
 
-    /// The one `Content-Length`. Panics on a second one, or one that is not a number.
-    pub fn content_length(&self) -> Option<usize> {
-        let values: Vec<&str> = self.all("Content-Length").collect();
-        assert!(values.len() < 2, "two Content-Length in {self:?}");
-        values.first().map(|value| value.parse().unwrap_or_else(|_| panic!("bad Content-Length in {self:?}")))
+    /// The one `Content-Length`. An error where there is a second one, or one that is not a number.
+    pub(crate) fn content_length(&self) -> io::Result<Option<usize>> {
+        let mut values = self.all("Content-Length");
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(malformed(format!("two Content-Length in {self:?}")));
+        }
+        value.parse().map(Some).map_err(|_| malformed(format!("bad Content-Length in {self:?}")))
     }
 }
 
-fn field(line: &str, head: &str) -> (String, String) {
-    assert!(!line.contains(['\r', '\n', '\0']), "stray CR, LF or NUL in {head:?}");
-    let (name, value) = line.split_once(':').unwrap_or_else(|| panic!("no colon in {line:?} of {head:?}"));
-    assert!(!name.is_empty() && !name.contains([' ', '\t']), "bad field name {name:?} in {head:?}");
-    (name.to_owned(), value.trim_matches([' ', '\t']).to_owned())
+fn field(line: &str, head: &str) -> io::Result<(String, String)> {
+    if line.contains(['\r', '\n', '\0']) {
+        return Err(malformed(format!("stray CR, LF or NUL in {head:?}")));
+    }
+    let Some((name, value)) = line.split_once(':') else {
+        return Err(malformed(format!("no colon in {line:?} of {head:?}")));
+    };
+    if name.is_empty() || name.contains([' ', '\t']) {
+        return Err(malformed(format!("bad field name {name:?} in {head:?}")));
+    }
+    Ok((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
+}
+
+/// An error that says this of a message.
+pub(crate) fn malformed(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// At most so many bytes are shown where something goes wrong.
+const SHOWN: usize = 1000;
+
+/// Bytes as whoever reads of a failure gets to see them.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    match bytes.get(..SHOWN) {
+        Some(first) if bytes.len() > SHOWN => {
+            format!("{:?} and {} more bytes", latin1(first), bytes.len() - SHOWN)
+        }
+        _ => format!("{:?}", latin1(bytes)),
+    }
 }
 
 /// Bytes as text, one character each.

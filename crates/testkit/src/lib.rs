@@ -1,11 +1,14 @@
 //! For tests and benchmarks only: origins that misbehave byte by byte, clients that speak raw bytes, a running fleetfoot,
 //! real Redis, MariaDB and PostgreSQL servers and a slow link to them.
 //!
-//! Everything blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait for another
-//! waits at a [`Gate`], or until the other has recorded something. Whatever goes wrong panics and shows the bytes.
+//! Everything but [`AsyncClient`] blocks, with a deadline: a test reads from top to bottom. Nothing sleeps: what has to wait
+//! for another waits at a [`Gate`], or until the other has recorded something. Whatever goes wrong panics and shows the
+//! bytes.
 #![allow(clippy::panic, reason = "a test kit panics when a test should fail")]
 
 mod answer;
+mod arrived;
+mod async_client;
 mod binary;
 mod certificate;
 mod client;
@@ -31,6 +34,7 @@ mod script;
 mod slow_link;
 
 pub use answer::{Answer, Broken};
+pub use async_client::AsyncClient;
 pub use binary::{Finished, program, run_to_end};
 pub use certificate::Certificate;
 pub use client::RawClient;
