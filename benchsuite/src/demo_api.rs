@@ -33,7 +33,7 @@ impl DemoApi {
 
     /// How many requests these endpoints have had, as it counts itself.
     pub(crate) fn requests(&self, endpoints: &[&str]) -> Result<u64> {
-        let stats = HttpClient::connect(self.address)?.ask("/stats", &[])?.of_success()?.json()?;
+        let stats = HttpClient::connect(self.address)?.ask_json("/stats", &[])?;
         let count = |endpoint: &&str| {
             let count = stats[*endpoint].as_u64();
             count.ok_or_else(|| Failure(format!("/stats of the API does not count {endpoint}")))

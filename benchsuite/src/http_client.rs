@@ -1,106 +1,57 @@
-//! HttpClient: a plain blocking client on one connection, for warming caches, checking that answers are right, and asking
-//! the admin port.
+//! HttpClient: what benchmarks ask beside the load: to warm caches, to check that answers are right, and of the admin port.
+//! A RawClient that tells failures instead of panicking, and for which an answer is a 200 unless said otherwise.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use serde_json::Value;
+use testkit::{Answer, RawClient};
 
 use crate::failure::{Failure, Result, fail};
 
-/// An answer.
-pub(crate) struct Answer {
-    /// In lower case.
-    head: String,
-    pub(crate) content: Vec<u8>,
-}
-
-impl Answer {
-    /// The value of a field, in lower case; the name is given so.
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
-    }
-
-    /// Its status; 0 where it has none.
-    pub(crate) fn status(&self) -> u16 {
-        self.head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
-    }
-
-    /// Whether the cache says that it had it fresh.
-    pub(crate) fn is_hit(&self) -> bool {
-        self.field("cache-status").is_some_and(|status| status.contains("; hit"))
-    }
-
-    /// Itself where it is a 200.
-    pub(crate) fn of_success(self) -> Result<Self> {
-        if self.status() == 200 {
-            return Ok(self);
-        }
-        let said: String = String::from_utf8_lossy(&self.content).chars().take(300).collect();
-        fail(format!("not a 200 but {} {said}", self.head.lines().next().unwrap_or_default()))
-    }
-
-    /// The JSON in it.
-    pub(crate) fn json(&self) -> Result<serde_json::Value> {
-        serde_json::from_slice(&self.content).map_err(|error| Failure(format!("no JSON: {error}")))
-    }
-}
+/// How long an answer may let wait for its next bytes.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// One kept connection.
 pub(crate) struct HttpClient {
-    stream: TcpStream,
-    buffer: Vec<u8>,
+    client: RawClient,
     host: SocketAddr,
 }
 
 impl HttpClient {
     /// Connects.
     pub(crate) fn connect(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        stream.set_nodelay(true)?;
-        Ok(HttpClient { stream, buffer: Vec::new(), host: address })
+        Ok(HttpClient { client: RawClient::try_connect(address)?.deadline(DEADLINE), host: address })
     }
 
-    /// Asks for this target, and gives the content of a 200.
+    /// Asks for this target; gives the content.
     pub(crate) fn get(&mut self, target: &str) -> Result<Vec<u8>> {
-        self.send(&[target])?;
-        self.receive()
+        Ok(self.ask(target, &[])?.body)
     }
 
-    /// Asks for this target with these fields; gives the answer, whatever its status.
+    /// Asks for this target with these fields.
     pub(crate) fn ask(&mut self, target: &str, fields: &[(&str, &str)]) -> Result<Answer> {
-        self.send_one("GET", target, fields, "")?;
-        self.receive_answer()
+        self.exchange("GET", target, fields, "").and_then(of_success)
     }
 
-    /// Posts JSON; gives the answer, whatever its status.
-    pub(crate) fn post(&mut self, target: &str, json: &serde_json::Value) -> Result<Answer> {
-        self.write("POST", target, json)
+    /// The same; gives the JSON in the answer.
+    pub(crate) fn ask_json(&mut self, target: &str, fields: &[(&str, &str)]) -> Result<Value> {
+        json(&self.ask(target, fields)?)
     }
 
-    /// Puts JSON; gives the answer, whatever its status.
-    pub(crate) fn put(&mut self, target: &str, json: &serde_json::Value) -> Result<Answer> {
-        self.write("PUT", target, json)
+    /// Asks for this target; gives the answer, whatever its status.
+    pub(crate) fn ask_for_any(&mut self, target: &str) -> Result<Answer> {
+        self.exchange("GET", target, &[], "")
     }
 
-    fn write(&mut self, method: &str, target: &str, json: &serde_json::Value) -> Result<Answer> {
-        let content = json.to_string();
-        let length = content.len().to_string();
-        let fields = [("Content-Type", "application/json"), ("Content-Length", &length)];
-        self.send_one(method, target, &fields, &content)?;
-        self.receive_answer()
+    /// Posts JSON; gives the JSON in the answer.
+    pub(crate) fn post(&mut self, target: &str, content: &Value) -> Result<Value> {
+        self.write("POST", target, content)
     }
 
-    fn send_one(&mut self, method: &str, target: &str, fields: &[(&str, &str)], content: &str) -> Result<()> {
-        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\n", self.host);
-        for (name, value) in fields {
-            for part in [name, ": ", value, "\r\n"] {
-                request.push_str(part);
-            }
-        }
-        request.push_str("\r\n");
-        request.push_str(content);
-        Ok(self.stream.write_all(request.as_bytes())?)
+    /// Puts JSON; gives the JSON in the answer.
+    pub(crate) fn put(&mut self, target: &str, content: &Value) -> Result<Value> {
+        self.write("PUT", target, content)
     }
 
     /// Asks for all of these at once.
@@ -111,66 +62,49 @@ impl HttpClient {
                 requests.push_str(part);
             }
         }
-        Ok(self.stream.write_all(requests.as_bytes())?)
+        Ok(self.client.try_send(requests)?)
     }
 
-    /// Reads the content of the next answer, which must be a 200.
+    /// Reads the next answer; gives its content.
     pub(crate) fn receive(&mut self) -> Result<Vec<u8>> {
-        Ok(self.receive_answer()?.of_success()?.content)
+        Ok(of_success(self.client.try_read_answer()?)?.body)
     }
 
-    /// Reads the next answer.
-    fn receive_answer(&mut self) -> Result<Answer> {
-        let end = loop {
-            match self.buffer.windows(4).position(|window| window == b"\r\n\r\n") {
-                Some(at) => break at + 4,
-                None => self.fill()?,
-            }
-        };
-        let head = String::from_utf8_lossy(&self.buffer[..end]).to_ascii_lowercase();
-        let answer = Answer { head, content: Vec::new() };
-        let length = answer.field("content-length").and_then(|length| length.parse::<usize>().ok());
-        let Some(length) = length else {
-            return Ok(Answer { content: self.receive_chunks(end)?, ..answer });
-        };
-        while self.buffer.len() < end + length {
-            self.fill()?;
-        }
-        let content = self.buffer[end..end + length].to_vec();
-        self.buffer.drain(..end + length);
-        Ok(Answer { content, ..answer })
+    fn write(&mut self, method: &str, target: &str, content: &Value) -> Result<Value> {
+        let content = content.to_string();
+        let length = content.len().to_string();
+        let fields = [("Content-Type", "application/json"), ("Content-Length", &length)];
+        json(&of_success(self.exchange(method, target, &fields, &content)?)?)
     }
 
-    fn receive_chunks(&mut self, mut at: usize) -> Result<Vec<u8>> {
-        let mut content = Vec::new();
-        loop {
-            let line_end = loop {
-                match self.buffer[at..].windows(2).position(|window| window == b"\r\n") {
-                    Some(length) => break at + length,
-                    None => self.fill()?,
-                }
-            };
-            let size = usize::from_str_radix(&String::from_utf8_lossy(&self.buffer[at..line_end]), 16)?;
-            at = line_end + 2;
-            while self.buffer.len() < at + size + 2 {
-                self.fill()?;
-            }
-            content.extend_from_slice(&self.buffer[at..at + size]);
-            at += size + 2;
-            if size == 0 {
-                self.buffer.drain(..at);
-                return Ok(content);
+    fn exchange(
+        &mut self,
+        method: &str,
+        target: &str,
+        fields: &[(&str, &str)],
+        content: &str,
+    ) -> Result<Answer> {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\n", self.host);
+        for (name, value) in fields {
+            for part in [name, ": ", value, "\r\n"] {
+                request.push_str(part);
             }
         }
+        request.push_str("\r\n");
+        request.push_str(content);
+        self.client.try_send(request)?;
+        Ok(self.client.try_read_answer()?)
     }
+}
 
-    fn fill(&mut self) -> Result<()> {
-        let mut bytes = [0; 16 * 1024];
-        let count = self.stream.read(&mut bytes)?;
-        if count == 0 {
-            return fail("the server closed the connection");
-        }
-        self.buffer.extend_from_slice(&bytes[..count]);
-        Ok(())
+fn of_success(answer: Answer) -> Result<Answer> {
+    if answer.status == 200 {
+        return Ok(answer);
     }
+    let said: String = answer.text().chars().take(300).collect();
+    fail(format!("not a 200 but {} {said}", answer.head.start))
+}
+
+fn json(answer: &Answer) -> Result<Value> {
+    serde_json::from_slice(&answer.body).map_err(|error| Failure(format!("no JSON: {error}")))
 }

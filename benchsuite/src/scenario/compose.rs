@@ -78,9 +78,9 @@ fn verify(server: &Server, origin: &Origin, target: &str) -> Result<()> {
     let mut client = HttpClient::connect(server.address)?;
     let before = origin.count()?;
     for _ in 0..TIMES {
-        let answer = client.ask(target, &[])?.of_success()?;
-        if answer.json()? != page() {
-            return fail(format!("another page: {}", String::from_utf8_lossy(&answer.content)));
+        let answer = client.ask_json(target, &[])?;
+        if answer != page() {
+            return fail(format!("another page: {answer}"));
         }
     }
     let calls = origin.count()? - before;

@@ -31,7 +31,7 @@ pub(crate) fn probe(
             break;
         }
         let sent = Instant::now();
-        let hit = client.ask(&target, &[])?.of_success()?.is_hit();
+        let hit = client.ask(&target, &[])?.is_hit();
         probes.push(Probe { sent, answered: Instant::now(), hit });
     }
     Ok(probes)

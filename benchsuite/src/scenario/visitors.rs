@@ -191,12 +191,11 @@ fn of_members(server: &Server, api: &DemoApi) -> Result<[Outcome; 2]> {
 }
 
 fn version(client: &mut HttpClient, fields: &[(&str, &str)]) -> Result<u64> {
-    version_in(&client.ask(QUIET_GAME, fields)?.of_success()?.json()?)
+    version_in(&client.ask_json(QUIET_GAME, fields)?)
 }
 
 fn change(address: SocketAddr) -> Result<u64> {
-    let answer = HttpClient::connect(address)?.put(QUIET_GAME, &json!({"score": [1, 0]}))?;
-    version_in(&answer.of_success()?.json()?)
+    version_in(&HttpClient::connect(address)?.put(QUIET_GAME, &json!({"score": [1, 0]}))?)
 }
 
 fn version_in(game: &serde_json::Value) -> Result<u64> {

@@ -100,14 +100,14 @@ fn same(server: &Server) -> Result<()> {
     let firsts: Vec<usize> = (0..200).map(first_id).collect();
     let mut expected = Vec::new();
     for first in &firsts {
-        expected.push(ask(&mut alone, &PARALLEL.target(Calls::Eight, *first))?.content);
+        expected.push(ask(&mut alone, &PARALLEL.target(Calls::Eight, *first))?.body);
     }
     let pairs = || firsts.iter().zip(&expected);
     let compare = |number: usize| {
         let mut client = HttpClient::connect(server.address)?;
         for (first, content) in pairs().skip(number).chain(pairs().take(number)) {
             let target = SAVED.target(Calls::Eight, *first);
-            if ask(&mut client, &target)?.content != *content {
+            if ask(&mut client, &target)?.body != *content {
                 return fail(format!("{target} gives other bytes when many ask"));
             }
         }

@@ -3,11 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use testkit::Answer;
+
 use super::stage::{Calls, PARALLEL, POOL, SAVED, SERIAL, Stage, Way, ask};
 use crate::compare::Options;
 use crate::failure::{Failure, Result, fail};
 use crate::figures::middle;
-use crate::http_client::{Answer, HttpClient};
+use crate::http_client::HttpClient;
 use crate::interruption;
 use crate::scenario::outcome::Outcome;
 
@@ -62,12 +64,12 @@ fn seeds(what: &str, said: &str) -> Outcome {
 fn same(client: &mut HttpClient) -> Result<()> {
     for calls in [Calls::Sixteen, Calls::Light] {
         for first in [1, 1234] {
-            let of_serial = ask(client, &SERIAL.target(calls, first))?.content;
+            let of_serial = ask(client, &SERIAL.target(calls, first))?.body;
             if of_serial.windows(4).any(|bytes| bytes == b"null") {
                 return fail("a row or a key is not there");
             }
             for way in &WAYS[1..] {
-                if ask(client, &way.target(calls, first))?.content != of_serial {
+                if ask(client, &way.target(calls, first))?.body != of_serial {
                     return fail(format!("{} and {} give different bytes", SERIAL.title, way.title));
                 }
             }

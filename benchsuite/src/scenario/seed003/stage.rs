@@ -5,11 +5,11 @@ use std::fs;
 use std::thread;
 
 use tempfile::TempDir;
-use testkit::MariaDb;
+use testkit::{Answer, MariaDb};
 
 use crate::demo_api::DemoApi;
 use crate::failure::{Failure, Result};
-use crate::http_client::{Answer, HttpClient};
+use crate::http_client::HttpClient;
 use crate::process::stay_on_load_core;
 use crate::redis_server::RedisServer;
 use crate::server::{Kind, Server, Setup};
@@ -208,7 +208,7 @@ fn key(table: usize, first: usize) -> String {
 
 /// One answer with its content, which has to be whole.
 pub(super) fn ask(client: &mut HttpClient, target: &str) -> Result<Answer> {
-    let answer = client.ask(target, &[])?.of_success()?;
+    let answer = client.ask(target, &[])?;
     match answer.field("x-fleetfoot-completed") {
         Some("true") => Ok(answer),
         other => Err(Failure(format!("{target} is not complete but {other:?}"))),

@@ -56,9 +56,9 @@ fn crowd(address: SocketAddr, target: &str, times: usize) -> Result<Crowd> {
         let mut of_user = Crowd::default();
         for _ in 0..times {
             let asked = Instant::now();
-            let answer = client.ask(target, &[])?;
+            let answer = client.ask_for_any(target)?;
             let took = milliseconds(asked.elapsed());
-            match answer.status() {
+            match answer.status {
                 200 => of_user.answered.push(took),
                 503 => of_user.refused.push(took),
                 _ => of_user.others += 1,
