@@ -7,8 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use demo_api::{Counts, Endpoint};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use testkit::{Answer, AsyncClient};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -32,22 +31,19 @@ fn start() -> Running {
     Running { address, counts, stop, served }
 }
 
-/// Asks on a connection of its own; the whole answer as text, and how long it took.
-async fn ask(address: SocketAddr, request_line: &str) -> (String, Duration) {
+/// Asks on a connection of its own, on which nothing follows the answer; and how long it took.
+async fn ask(address: SocketAddr, request_line: &str) -> (Answer, Duration) {
     let start = Instant::now();
-    let mut connection = TcpStream::connect(address).await.unwrap();
+    let mut client = AsyncClient::connect(address).await;
     let request = format!("{request_line} HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n");
-    connection.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).await.unwrap();
+    let answer = client.ask(request).await;
+    assert!(client.is_closed().await, "{answer:?}");
     (answer, start.elapsed())
 }
 
-fn assert_answer(answer: &str, status: u16, cache_control: &str, body: &str) {
-    let (head, content) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
-    assert!(head.contains(&format!("cache-control: {cache_control}\r\n")), "{head}");
-    assert!(content.contains(body), "{content}");
+fn assert_answer(answer: &Answer, status: u16, cache_control: &str, body: &str) {
+    assert_eq!((answer.status, answer.field("cache-control")), (status, Some(cache_control)), "{answer:?}");
+    assert!(answer.text().contains(body), "{answer:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,8 +51,8 @@ async fn the_root_is_slow_and_not_to_be_stored() {
     let api = start();
     let (answer, took) = ask(api.address, "GET /").await;
     assert_answer(&answer, 200, "no-store", r#"{"result":"ok"}"#);
-    assert!(answer.contains("content-type: application/json\r\n"));
-    assert!(answer.contains("content-length: 15\r\n"));
+    assert_eq!(answer.field("content-type"), Some("application/json"));
+    assert_eq!(answer.field("content-length"), Some("15"));
     assert!(took >= Duration::from_millis(200), "{took:?}");
 }
 
@@ -88,8 +84,8 @@ async fn work_keeps_a_core_busy_for_as_long_as_asked() {
 async fn work_nobody_waits_for_any_more_is_given_up() {
     let api = start();
     for asked in 1..=64 {
-        let mut connection = TcpStream::connect(api.address).await.unwrap();
-        connection.write_all(b"GET /simulate-cpu?t=10s HTTP/1.1\r\nHost: demo\r\n\r\n").await.unwrap();
+        let mut client = AsyncClient::connect(api.address).await;
+        client.send("GET /simulate-cpu?t=10s HTTP/1.1\r\nHost: demo\r\n\r\n").await;
         while api.counts.of(Endpoint::SimulateCpu) < asked {
             tokio::task::yield_now().await;
         }
@@ -106,7 +102,6 @@ async fn errors_come_with_the_status_asked_for() {
     assert_answer(&answer, 503, "no-store", r#""error":"Service Unavailable""#);
     let (answer, _) = ask(api.address, "GET /error/204").await;
     assert_answer(&answer, 204, "no-store", "");
-    assert!(answer.ends_with("\r\n\r\n"), "no content behind a 204: {answer}");
 }
 
 #[tokio::test]
@@ -114,11 +109,11 @@ async fn tags_and_sizes_are_those_asked_for() {
     let api = start();
     let (answer, _) = ask(api.address, "GET /tagged?tags=news,user-7&size=2000").await;
     assert_answer(&answer, 200, "public, max-age=60", r#"{"filler":"xxx"#);
-    assert!(answer.contains("cache-tag: news,user-7\r\n"), "{answer}");
-    assert!(answer.contains("content-length: 2000\r\n"), "{answer}");
+    assert_eq!(answer.field("cache-tag"), Some("news,user-7"));
+    assert_eq!(answer.field("content-length"), Some("2000"));
     let (answer, _) = ask(api.address, "GET /tagged").await;
     assert_answer(&answer, 200, "public, max-age=60", r#"{"filler":""}"#);
-    assert!(!answer.contains("cache-tag"), "{answer}");
+    assert!(!answer.has("cache-tag"), "{answer:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,13 +125,12 @@ async fn games_and_leagues_say_nothing_of_caching() {
         ("/leagues/3", r#"{"id":3,"games":[{"#),
     ] {
         let (answer, took) = ask(api.address, &format!("GET {path}")).await;
-        assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains(content), "{path}");
-        let head = answer.split_once("\r\n\r\n").unwrap().0;
-        assert!(!head.contains("cache-control") && !head.contains("set-cookie"), "{head}");
+        assert!(answer.status == 200 && answer.text().contains(content), "{path}");
+        assert!(!answer.has("cache-control") && !answer.has("set-cookie"), "{answer:?}");
         assert!(took >= Duration::from_millis(40), "{path}: {took:?}");
     }
     for path in ["/games/0", "/games/1201", "/games/x", "/leagues/25"] {
-        assert!(ask(api.address, &format!("GET {path}")).await.0.starts_with("HTTP/1.1 404 "), "{path}");
+        assert_eq!(ask(api.address, &format!("GET {path}")).await.0.status, 404, "{path}");
     }
 }
 
@@ -147,9 +141,9 @@ async fn a_changed_game_is_seen_by_whoever_asks_next() {
     assert_answer(&answer, 200, "no-store", r#"{"version":2}"#);
     for path in ["/games", "/games/7", "/leagues/8"] {
         let (answer, _) = ask(api.address, &format!("GET {path}")).await;
-        assert!(answer.contains(r#""id":7,"version":2,"#), "{path}");
+        assert!(answer.text().contains(r#""id":7,"version":2,"#), "{path}");
     }
-    assert!(ask(api.address, "PUT /games/0").await.0.starts_with("HTTP/1.1 404 "));
+    assert_eq!(ask(api.address, "PUT /games/0").await.0.status, 404);
     assert_eq!((api.counts.of(Endpoint::GameChange), api.counts.of(Endpoint::Game)), (2, 1));
 }
 
@@ -164,17 +158,17 @@ async fn what_a_page_is_made_of_takes_its_time_or_the_one_asked_for() {
         ("/trends/api/realtimetrends?hl=ko", 300, "날씨"),
     ] {
         let (answer, took) = ask(api.address, &format!("GET {path}")).await;
-        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains(says), "{answer}");
-        assert!(!answer.contains("cache-control"), "{answer}");
+        assert!(answer.status == 200 && answer.text().contains(says), "{answer:?}");
+        assert!(!answer.has("cache-control"), "{answer:?}");
         assert!(took >= Duration::from_millis(usual), "{path}: {took:?}");
         let separator = if path.contains('?') { '&' } else { '?' };
         let (same, took) = ask(api.address, &format!("GET {path}{separator}t=2s")).await;
-        assert_eq!(same.split_once("\r\n\r\n").unwrap().1, answer.split_once("\r\n\r\n").unwrap().1);
+        assert_eq!(same.text(), answer.text());
         assert!(took >= Duration::from_secs(2), "{path}: {took:?}");
     }
     for (path, status) in [("/user/x", 404), ("/user/42?t=1h", 400), ("/trends/api/realtimetrends?t=", 400)] {
         let (answer, _) = ask(api.address, &format!("GET {path}")).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert_eq!(answer.status, status, "{path}");
     }
 }
 
@@ -254,8 +248,8 @@ async fn a_thousand_at_once_wait_together() {
 async fn stopping_lets_requests_under_way_finish_but_not_for_long() {
     let api = start();
     let quick = tokio::spawn(ask(api.address, "GET /cache"));
-    let mut slow = TcpStream::connect(api.address).await.unwrap();
-    slow.write_all(b"GET /timeout?t=60s HTTP/1.1\r\nHost: demo\r\n\r\n").await.unwrap();
+    let mut slow = AsyncClient::connect(api.address).await;
+    slow.send("GET /timeout?t=60s HTTP/1.1\r\nHost: demo\r\n\r\n").await;
     while api.counts.total() < 2 {
         tokio::task::yield_now().await;
     }

@@ -12,11 +12,10 @@ use plan::Token;
 use rules::{Exchange, Terms};
 use serde_json::{Value, json};
 use telemetry::Metrics;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use testkit::{Answer, AsyncClient};
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 /// Longer than anything here takes, shorter than anybody waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -91,31 +90,35 @@ pub(crate) async fn start_with(token: Option<&str>, bound: &str) -> Running {
     Running { address, readiness, access, store, asked, stop, server }
 }
 
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) head: String,
-    pub(crate) body: String,
-}
-
-impl Answer {
-    pub(crate) fn json(&self) -> Value {
-        assert!(self.head.contains("content-type: application/json"), "{}", self.head);
-        serde_json::from_str(&self.body).unwrap()
-    }
+/// What most answers of the port are.
+pub(crate) trait InJson {
+    fn json(&self) -> Value;
 
     /// What a refusal says.
-    pub(crate) fn detail(&self) -> String {
+    fn detail(&self) -> String;
+}
+
+impl InJson for Answer {
+    fn json(&self) -> Value {
+        assert_eq!(self.field("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    fn detail(&self) -> String {
         self.json()["detail"].as_str().unwrap().to_owned()
     }
 }
 
 impl Running {
+    pub(crate) async fn connect(&self) -> AsyncClient {
+        AsyncClient::connect(self.address).await.deadline(PATIENCE)
+    }
+
+    /// Everything that comes until the connection is closed.
     pub(crate) async fn send(&self, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(bytes).await.unwrap();
-        let mut answer = Vec::new();
-        timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("the connection is closed").unwrap();
-        String::from_utf8(answer).unwrap()
+        let mut client = self.connect().await;
+        client.send(bytes).await;
+        String::from_utf8(client.read_to_end().await).unwrap()
     }
 
     pub(crate) async fn ask(&self, method: &str, target: &str) -> Answer {
@@ -128,10 +131,10 @@ impl Running {
         let length =
             if content.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", content.len()) };
         let text = format!("{method} {target} HTTP/1.1\r\n{fields}\r\n{length}\r\n{content}");
-        let text = self.send(text.as_bytes()).await;
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+        let mut client = self.connect().await;
+        let answer = client.ask(text).await;
+        assert!(client.is_closed().await);
+        answer
     }
 
     pub(crate) async fn post(&self, target: &str, content: &Value) -> Answer {
