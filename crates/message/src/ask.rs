@@ -85,7 +85,7 @@ impl Ask for Request {
             body if body.is_empty() => Body::Empty,
             Body::Stream(_) | Body::Tunnel(_) => return None,
         };
-        Some(Request { body, interim: self.interim.clone(), ..self.head_only() })
+        Some(self.with(body, self.interim.clone()))
     }
 
     fn head_of(response: &Response) -> Option<(StatusCode, &HeaderMap)> {

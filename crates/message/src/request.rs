@@ -64,9 +64,13 @@ impl Client {
     }
 }
 
-/// A request on its way. The head is plain data; the body may still be arriving.
+/// A request on its way. Boxed, for it goes from one future into the next: to copy three hundred bytes at each took a tenth
+/// of all instructions of a proxied request.
+pub type Request = Box<RequestParts>;
+
+/// What a request consists of. The head is plain data; the body may still be arriving.
 #[derive(Debug)]
-pub struct Request {
+pub struct RequestParts {
     /// The method, case as sent.
     pub method: Method,
     /// The scheme of the client's connection.
@@ -89,7 +93,7 @@ pub struct Request {
     pub on_behalf: Option<Rc<OnBehalf>>,
 }
 
-impl Request {
+impl RequestParts {
     /// The head alone, for deciding.
     pub fn view(&self) -> RequestView<'_> {
         RequestView {
@@ -105,18 +109,7 @@ impl Request {
     /// The same head with no body and the interim answers going nowhere: for refreshing in the background.
     #[must_use]
     pub fn head_only(&self) -> Request {
-        Request {
-            method: self.method.clone(),
-            scheme: self.scheme,
-            authority: self.authority.clone(),
-            target: self.target.clone(),
-            version: self.version,
-            fields: self.fields.clone(),
-            body: Body::Empty,
-            client: self.client,
-            interim: Interim::default(),
-            on_behalf: self.on_behalf.clone(),
-        }
+        self.with(Body::Empty, Interim::default())
     }
 
     /// The same request once more, with its content where that is whole: for asking again, or in the background.
@@ -126,7 +119,23 @@ impl Request {
             Body::Whole(content) => Body::Whole(content.clone()),
             Body::Empty | Body::Stream(_) | Body::Tunnel(_) => Body::Empty,
         };
-        Request { body, ..self.head_only() }
+        self.with(body, Interim::default())
+    }
+
+    /// The same head with this content, whose interim answers go there.
+    pub(crate) fn with(&self, body: Body, interim: Interim) -> Request {
+        Box::new(RequestParts {
+            method: self.method.clone(),
+            scheme: self.scheme,
+            authority: self.authority.clone(),
+            target: self.target.clone(),
+            version: self.version,
+            fields: self.fields.clone(),
+            body,
+            client: self.client,
+            interim,
+            on_behalf: self.on_behalf.clone(),
+        })
     }
 
     /// The path, without the query.
@@ -138,13 +147,13 @@ impl Request {
 /// A request's head, borrowed: all that routing and the cache's first look need.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestView<'a> {
-    /// See [`Request::method`].
+    /// See [`RequestParts::method`].
     pub method: &'a Method,
-    /// See [`Request::scheme`].
+    /// See [`RequestParts::scheme`].
     pub scheme: Scheme,
-    /// See [`Request::authority`].
+    /// See [`RequestParts::authority`].
     pub authority: &'a str,
-    /// See [`Request::target`].
+    /// See [`RequestParts::target`].
     pub target: &'a str,
     /// The header fields.
     pub fields: Fields<'a>,

@@ -24,16 +24,25 @@ pub struct Trip {
     pub quotas: Vec<Quota>,
     /// Whether we ask of our own accord, for the cache.
     pub is_errand: bool,
-    /// By when the call must be done; `None`: nobody has said.
-    pub deadline: Option<Instant>,
+    /// By when the call under way must be done; `None`: nobody has said. Whoever waits for somebody heeds it.
+    pub deadline: Option<Deadline>,
     /// How long each step of a compose took, as `Server-Timing` says it. Boxed, since every request carries a trip.
     pub server_timing: Option<Box<HeaderValue>>,
+}
+
+/// A moment by which a call must be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    /// The moment.
+    pub at: Instant,
+    /// How long the call was given for it.
+    pub within: Duration,
 }
 
 impl Trip {
     /// Notes what is left of a limit. Who is asked again counts again, and the last word holds.
     pub fn tell(&mut self, quota: Quota) {
-        match self.quotas.iter_mut().find(|told| told.policy == quota.policy) {
+        match self.quotas.iter_mut().find(|told| told.policy.name == quota.policy.name) {
             Some(told) => *told = quota,
             None => self.quotas.push(quota),
         }

@@ -29,7 +29,7 @@ impl Layer {
             }
             Layer::Limit(limit) => {
                 let (would_pass, quota) = limit.left(request);
-                let (policy, left, amount) = (&quota.policy, quota.remaining, quota.amount);
+                let (policy, left, amount) = (&quota.policy.name, quota.remaining, quota.policy.amount);
                 if would_pass {
                     return (format!("`{policy}`: lets it pass, {left} of {amount} left after it"), false);
                 }

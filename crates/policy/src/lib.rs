@@ -14,6 +14,7 @@ mod sign;
 mod signed;
 mod stack;
 mod timeout;
+mod under_way;
 mod verdict;
 
 pub use at_hand::{AtHand, Fresh};

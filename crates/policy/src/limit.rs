@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use expression::Context;
 use guard::{Allowance, LimitDecision, Limits};
-use message::{Ask, Error, Kind, Quota, RequestView, Result, Trip};
+use message::{Ask, Error, Kind, Quota, QuotaPolicy, RequestView, Result, Trip};
 use plan::{Algorithm, LimitBy};
 
 const NANOS: u128 = 1_000_000_000;
@@ -18,7 +18,8 @@ const NANOS: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub struct Limited {
     rule: plan::Limit,
-    name: Arc<str>,
+    /// What clients are told of it.
+    told: Arc<QuotaPolicy>,
     limits: Limits,
     /// Calls that were refused.
     refused: AtomicU64,
@@ -43,7 +44,9 @@ impl Limited {
         let allowance =
             Allowance { algorithm: rule.algorithm, amount: rule.amount, per: rule.per, burst: rule.burst };
         let limits = Limits::new(allowance, rule.keys);
-        Limited { name: rule.name.as_str().into(), rule, limits, refused: AtomicU64::new(0) }
+        let (amount, window) = window(&rule);
+        let told = Arc::new(QuotaPolicy::new(&rule.name, amount, whole_seconds(window)));
+        Limited { told, rule, limits, refused: AtomicU64::new(0) }
     }
 
     /// What it does.
@@ -68,21 +71,8 @@ impl Limited {
 
     /// As clients are told.
     fn quota(&self, decision: &LimitDecision) -> Quota {
-        let (amount, window) = match self.rule.algorithm {
-            Algorithm::Fixed | Algorithm::Sliding => (self.rule.amount, self.rule.per),
-            // How long a burst takes to be there again, in whole seconds, and what may come in that time.
-            Algorithm::Gcra => {
-                let (amount, per) = (u128::from(self.rule.amount.max(1)), self.rule.per.as_nanos().max(1));
-                let seconds = (per * u128::from(self.rule.burst)).div_ceil(amount * NANOS).max(1);
-                let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
-                let quota = amount * u128::from(seconds) * NANOS / per;
-                (u64::try_from(quota).unwrap_or(u64::MAX), Duration::from_secs(seconds))
-            }
-        };
         Quota {
-            policy: Arc::clone(&self.name),
-            amount,
-            window: whole_seconds(window),
+            policy: Arc::clone(&self.told),
             remaining: decision.remaining,
             reset: whole_seconds(decision.reset),
         }
@@ -90,7 +80,7 @@ impl Limited {
 
     fn refusal(&self, decision: &LimitDecision) -> Error {
         self.refused.fetch_add(1, Relaxed);
-        let (name, amount, per) = (&self.name, self.rule.amount, self.rule.per.as_secs_f64());
+        let (name, amount, per) = (&self.rule.name, self.rule.amount, self.rule.per.as_secs_f64());
         Error::new(Kind::RateLimited, format!("policy {name}: more than {amount} calls in {per} s"))
             .after(decision.retry_after)
     }
@@ -107,7 +97,10 @@ impl LimitLayer {
             return Ok(());
         }
         let (request, names) = ask.read_by_policies(&self.names);
-        let mut key = Vec::new();
+        let mut key = match self.limited.rule.by {
+            LimitBy::All => Vec::new(),
+            LimitBy::Source | LimitBy::Value(_) => Vec::with_capacity(64),
+        };
         self.write_key(&request, names, &mut key);
         let decision = self.limited.limits.take(&key, Instant::now());
         if self.is_told {
@@ -174,6 +167,21 @@ impl LimitLayer {
                     key.push(0);
                 }
             }
+        }
+    }
+}
+
+/// How many may come in how long a window.
+fn window(rule: &plan::Limit) -> (u64, Duration) {
+    match rule.algorithm {
+        Algorithm::Fixed | Algorithm::Sliding => (rule.amount, rule.per),
+        // How long a burst takes to be there again, in whole seconds, and what may come in that time.
+        Algorithm::Gcra => {
+            let (amount, per) = (u128::from(rule.amount.max(1)), rule.per.as_nanos().max(1));
+            let seconds = (per * u128::from(rule.burst)).div_ceil(amount * NANOS).max(1);
+            let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+            let quota = amount * u128::from(seconds) * NANOS / per;
+            (u64::try_from(quota).unwrap_or(u64::MAX), Duration::from_secs(seconds))
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use guard::{Backoff, Budget};
-use message::{Ask, Call, Error, Kind, Result, Trip};
+use message::{Ask, Call, Deadline, Error, Kind, Result, Trip};
 use tokio::time::Instant;
 
 use crate::verdict::Verdict;
@@ -51,7 +51,7 @@ impl Retries {
     }
 
     /// How long to wait before the next try, after so many; `None`: there is none.
-    fn pause(&self, asked_for: Duration, attempts: u32, deadline: Option<Instant>) -> Option<Duration> {
+    fn pause(&self, asked_for: Duration, attempts: u32, deadline: Option<Deadline>) -> Option<Duration> {
         // An origin may ask for any time.
         if asked_for > self.rule.longest {
             return None;
@@ -59,7 +59,7 @@ impl Retries {
         let backoff = Backoff::new(self.rule.first, self.rule.longest);
         // Those that were told the same are not to come back together.
         let pause = (asked_for + backoff.jittered(attempts, message::random())).min(self.rule.longest);
-        if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline) {
+        if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline.at) {
             return None;
         }
         if !self.budget.withdraw(Instant::now().into_std()) {
@@ -82,16 +82,19 @@ impl RetryLayer {
         ask.hold_content(rule.replay).await?;
         let is_idempotent = ask.is_idempotent();
         budget.deposit(Instant::now().into_std());
+        let deadline = trip.deadline;
         // What failed before; a response is let go, so that its connection is free for the next try.
         let mut failed = None;
         for attempts in 1..rule.attempts {
             let Some(again) = ask.once_more() else { break };
             let outcome = below.call(ask, trip).await;
             trip.attempts = attempts;
+            // That of one try is not that of the next.
+            trip.deadline = deadline;
             let Verdict::Again(asked_for) = Verdict::of::<Q>(&outcome, rule, is_idempotent) else {
                 return unmasked(outcome, failed);
             };
-            let Some(pause) = self.0.pause(asked_for, attempts, trip.deadline) else { return outcome };
+            let Some(pause) = self.0.pause(asked_for, attempts, deadline) else { return outcome };
             failed = outcome.err();
             tokio::time::sleep(pause).await;
             ask = again;

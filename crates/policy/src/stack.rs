@@ -6,17 +6,17 @@
 //! for requests that were let in, and requests of our own need not be. Made by `server`; `layer` says what the layers are.
 
 use std::future::{Future, ready};
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::Either;
-use message::{Ask, Call, Clock, Request, RequestView, Result, Timestamp, Trip};
+use message::{Call, Clock, Request, RequestView, Result, Timestamp, Trip};
 
 use crate::at_hand::{AtHand, Fresh};
 use crate::cache::Cacheable;
 use crate::gate::Gate;
 use crate::layer::Layer;
+use crate::under_way::{Timers, UnderWay};
 
 /// See the module. Clones are the same one.
 pub struct Stack<E>(Rc<Inner<E>>);
@@ -26,6 +26,7 @@ struct Inner<E> {
     gate: Option<Arc<Gate>>,
     layers: Box<[Layer]>,
     end: E,
+    timers: Timers,
     /// Whether anything in it may have a response at hand.
     holds: bool,
 }
@@ -35,9 +36,6 @@ pub struct Below<E> {
     stack: Stack<E>,
     at: usize,
 }
-
-/// A call under way, boxed, so that a stack of any height is one type.
-type UnderWay<'a, Q> = Pin<Box<dyn Future<Output = Result<<Q as Ask>::Answer>> + 'a>>;
 
 /// Where the stack of a route ends.
 pub trait End: Call {
@@ -58,7 +56,13 @@ impl<E> Stack<E> {
     /// These layers, outermost first, around this end: for calls of our own, which need no letting in and have nothing at
     /// hand.
     pub fn around(layers: Vec<Layer>, end: E) -> Self {
-        Stack(Rc::new(Inner { gate: None, layers: layers.into(), end, holds: false }))
+        Stack(Rc::new(Inner {
+            gate: None,
+            layers: layers.into(),
+            end,
+            timers: Timers::default(),
+            holds: false,
+        }))
     }
 
     /// Where it ends.
@@ -76,7 +80,7 @@ impl<E: End> Stack<E> {
     /// Behind this gate these layers, outermost first, around this end.
     pub fn new(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E) -> Self {
         let holds = end.holds() || layers.iter().any(Layer::holds);
-        Stack(Rc::new(Inner { gate, layers: layers.into(), end, holds }))
+        Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holds }))
     }
 
     /// Whether any response may be at hand. Where none can, nobody need look at a clock.
@@ -157,23 +161,38 @@ impl<E: End> Stack<E> {
 
 impl<E> Stack<E> {
     /// From this layer on. The end is boxed: each layer's future would otherwise have room for the largest end, and all of
-    /// them are allocated. A limit only lets pass or refuses, and needs no future of its own.
-    fn call_from<'a, Q: Cacheable>(&'a self, at: usize, ask: Q, trip: &'a mut Trip) -> UnderWay<'a, Q>
+    /// them are allocated. A limit only lets pass or refuses, a timeout only sets a deadline: neither needs a future of its
+    /// own.
+    fn call_from<'a, Q: Cacheable>(
+        &'a self,
+        at: usize,
+        mut ask: Q,
+        trip: &'a mut Trip,
+    ) -> UnderWay<'a, Q::Answer>
     where
         E: Call<Q>,
     {
-        match self.0.layers.get(at) {
-            None => Box::pin(self.0.end.call(ask, trip)),
+        let Inner { layers, timers, end, .. } = &*self.0;
+        let deadline = trip.deadline;
+        match layers.get(at) {
+            None => UnderWay::new(end.call(ask, trip), deadline, timers),
             Some(Layer::Limit(limit)) => match limit.admit(&ask, trip) {
                 Ok(()) => self.call_from(at + 1, ask, trip),
-                Err(refused) => Box::pin(ready(Err(refused))),
+                Err(refused) => UnderWay::new(ready(Err(refused)), None, timers),
             },
             Some(Layer::Cache(cache)) => {
                 let below = self.below(at);
-                Box::pin(async move { ask.through(cache, &below, trip).await })
+                let call = async move { ask.through(cache, &below, trip).await };
+                UnderWay::new(call, deadline, timers)
             }
-            Some(Layer::Retry(retry)) => Box::pin(retry.call(ask, self.below(at), trip)),
-            Some(Layer::Timeout(timeout)) => Box::pin(timeout.call(ask, self.below(at), trip)),
+            Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, self.below(at), trip), None, timers),
+            Some(Layer::Timeout(timeout)) => {
+                if let Some(sent) = ask.content_sent() {
+                    return UnderWay::new(timeout.call(sent, ask, self.below(at), trip), None, timers);
+                }
+                timeout.begin(trip);
+                self.call_from(at + 1, ask, trip)
+            }
         }
     }
 
@@ -216,7 +235,7 @@ mod tests {
 
     use futures_util::FutureExt;
     use http::{HeaderMap, Method, StatusCode, Version};
-    use message::{Body, Client, Interim, Kind, Response, Scheme};
+    use message::{Body, Client, Interim, Kind, RequestParts, Response, Scheme};
     use plan::{CachePolicy, Signed, SigningKey};
 
     use super::*;
@@ -244,7 +263,7 @@ mod tests {
     }
 
     fn request() -> Request {
-        Request {
+        Box::new(RequestParts {
             method: Method::POST,
             scheme: Scheme::Http,
             authority: "a.example".into(),
@@ -255,7 +274,7 @@ mod tests {
             client: Client::NOBODY,
             interim: Interim::default(),
             on_behalf: None,
-        }
+        })
     }
 
     fn signed() -> Arc<Gate> {

@@ -1,12 +1,17 @@
-//! Timeout: the layer that gives a call up when it takes too long. One stands around all tries and one around each of them;
-//! what lies below reads in the trip by when it must be done. The time runs from when the request has been sent: how long a
-//! client takes for its content is no fault of the source, and is watched by the listener.
+//! Timeout: the layer that gives a call up when it takes too long. One stands around all tries and one around each of them.
+//!
+//! It does not wait itself but hands a deadline down in the trip. Whatever below it waits for somebody heeds that, so that
+//! several timeouts cost one timer (see `under_way`), and a retry knows whether another try is worth it. The time runs from
+//! when the request has been sent: how long a client takes for its content is no fault of the source, and is watched by the
+//! listener.
 
 use std::pin::pin;
 use std::time::Duration;
 
-use message::{Ask, Call, Error, Kind, Result, Retry, Trip};
+use message::{Ask, Call, Deadline, Result, Sent, Trip};
 use tokio::time::Instant;
+
+use crate::under_way::late;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -16,32 +21,28 @@ pub struct TimeoutLayer {
 }
 
 impl TimeoutLayer {
+    /// Begins now: what lies below has no more time than this.
+    pub(crate) fn begin(self, trip: &mut Trip) {
+        let own = Deadline { at: Instant::now() + self.within, within: self.within };
+        if trip.deadline.is_none_or(|outer| own.at < outer.at) {
+            trip.deadline = Some(own);
+        }
+    }
+
+    /// Begins when the content has been sent, which nobody knows beforehand.
     pub(crate) async fn call<Q: Ask>(
         self,
-        mut ask: Q,
+        sent: Sent,
+        ask: Q,
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        if let Some(sent) = ask.content_sent() {
-            let mut call = pin!(below.call(ask, trip));
-            tokio::select! {
-                biased;
-                outcome = &mut call => return outcome,
-                () = sent => {}
-            }
-            return tokio::time::timeout(self.within, call).await.unwrap_or_else(|_| Err(self.late()));
+        let mut call = pin!(below.call(ask, trip));
+        tokio::select! {
+            biased;
+            outcome = &mut call => return outcome,
+            () = sent => {}
         }
-        let own = Instant::now() + self.within;
-        let before = trip.deadline;
-        trip.deadline = Some(before.map_or(own, |before| before.min(own)));
-        let outcome = tokio::time::timeout_at(own, below.call(ask, trip)).await;
-        trip.deadline = before;
-        outcome.unwrap_or_else(|_| Err(self.late()))
-    }
-
-    /// Whoever asks may ask again where that does no harm: nobody knows how far the call got.
-    fn late(self) -> Error {
-        Error::new(Kind::SourceTimeout, format!("not done within {:?}", self.within))
-            .retry(Retry::IfIdempotent)
+        tokio::time::timeout(self.within, call).await.unwrap_or_else(|_| Err(late(self.within)))
     }
 }

@@ -26,7 +26,6 @@ mod pool;
 mod send;
 mod shared_origin;
 mod tether;
-mod timer;
 mod tls;
 mod transport;
 mod upgrade;

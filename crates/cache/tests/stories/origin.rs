@@ -12,7 +12,8 @@ use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Version};
 use http_body_util::BodyExt;
 use message::{
-    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestView, Response, Result, Scheme, Trip,
+    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestParts, RequestView, Response, Result,
+    Scheme, Trip,
 };
 use plan::CachePolicy;
 use tokio::runtime::{Builder, LocalOptions};
@@ -239,7 +240,7 @@ pub(crate) const AUTHORITY: &str = "api.example";
 
 pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> Request {
     let address = "127.0.0.1:1".parse().unwrap();
-    Request {
+    Box::new(RequestParts {
         method,
         scheme: Scheme::Http,
         authority: AUTHORITY.into(),
@@ -250,7 +251,7 @@ pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> 
         client: Client { address, local: address, trusted: false },
         interim: Interim::default(),
         on_behalf: None,
-    }
+    })
 }
 
 pub(crate) fn map(fields: &[(&str, &str)]) -> HeaderMap {

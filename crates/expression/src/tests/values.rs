@@ -550,7 +550,9 @@ fn a_client_is_told_by_its_address_and_an_ipv6_one_by_its_network() {
         template("${client.address} ${client.network}").write(&context, &mut out);
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(text(Some("10.0.0.7")), "10.0.0.7 10.0.0.7");
+    for address in ["10.0.0.7", "0.0.0.0", "255.255.255.255", "192.168.100.1"] {
+        assert_eq!(text(Some(address)), format!("{address} {address}"));
+    }
     assert_eq!(text(Some("2001:db8:1:2:3::4")), "2001:db8:1:2:3::4 2001:db8:1:2::/64");
     assert_eq!(text(None), "", "nobody's is missing");
 }

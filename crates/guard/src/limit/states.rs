@@ -1,7 +1,7 @@
 //! States: what is known of each key, found by its bytes. Used by `Limits`; what is known is a [`State`].
 
 use std::fmt::Debug;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::LimitDecision;
@@ -51,10 +51,11 @@ pub(super) struct Sharded<S> {
     shards: Box<[Mutex<Shard<S>>]>,
     /// Keys come from the network, so they are not kept: a long one would take as much memory as it likes. Their
     /// fingerprints are, and two keys with the same one would share a quota. Whoever can find such a pair can use up
-    /// somebody else's, so this is SipHash, which is made to give nothing away, and twice, as 64 bits are few. foldhash
-    /// was rejected here: it is quicker, but promises nothing to those who choose their keys. What is drawn at random
-    /// decides only where a state lies, not what it says.
+    /// somebody else's, so half of it is SipHash, which is made to give nothing away: foldhash alone was rejected, as it
+    /// promises nothing to those who choose their keys. It is the other half, against chance, for 64 bits are few; SipHash
+    /// a second time took ten times as long. What is drawn at random decides only where a state lies, not what it says.
     secret: RandomState,
+    spread: foldhash::quality::RandomState,
 }
 
 impl<S: State> Sharded<S> {
@@ -65,12 +66,12 @@ impl<S: State> Sharded<S> {
             only: Mutex::default(),
             shards: (0..count).map(|_| Mutex::new(Shard::new(most_keys / count))).collect(),
             secret: RandomState::new(),
+            spread: foldhash::quality::RandomState::default(),
         }
     }
 
     fn fingerprint(&self, key: &[u8]) -> Fingerprint {
-        let half = |number: u8| self.secret.hash_one((number, key));
-        Fingerprint(half(0), half(1))
+        Fingerprint(hash(&self.secret, key), hash(&self.spread, key))
     }
 
     fn shard(&self, fingerprint: Fingerprint) -> MutexGuard<'_, Shard<S>> {
@@ -106,6 +107,12 @@ impl<S: State> States for Sharded<S> {
     fn evicted(&self) -> u64 {
         self.sum(Shard::evicted)
     }
+}
+
+fn hash(with: &impl BuildHasher, key: &[u8]) -> u64 {
+    let mut hasher = with.build_hasher();
+    hasher.write(key);
+    hasher.finish()
 }
 
 /// No code that can panic runs under the lock, so a poisoned one is as good as another.

@@ -14,7 +14,7 @@ use h2::RecvStream;
 use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::{Method, Version};
-use message::{Body, Error, Interim, Kind, Request, Result, Scheme};
+use message::{Body, Error, Interim, Kind, Request, RequestParts, Result, Scheme};
 
 use super::content::Content;
 use super::stream::Progress;
@@ -51,7 +51,7 @@ pub(super) fn read<H>(
         let awaited = expects.then(|| interim.clone());
         Body::stream(Content::new(content, length, awaited, limits, progress.clone()))
     };
-    Ok(Request {
+    Ok(Box::new(RequestParts {
         method: head.method,
         scheme,
         authority,
@@ -62,7 +62,7 @@ pub(super) fn read<H>(
         client: connection.client,
         interim,
         on_behalf: None,
-    })
+    }))
 }
 
 fn malformed(detail: &'static str) -> Error {

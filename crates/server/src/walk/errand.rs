@@ -8,7 +8,7 @@ use admin::{Errand, Fetched, Purpose};
 use http::header::USER_AGENT;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use http_body::Body as _;
-use message::{Body, Client, Interim, Request, Scheme, Trip};
+use message::{Body, Client, Interim, Request, RequestParts, Scheme, Trip};
 
 use crate::walk::handler::CoreHandler;
 
@@ -75,7 +75,7 @@ pub(crate) fn request(
     mut fields: HeaderMap,
 ) -> Request {
     fields.entry(USER_AGENT).or_insert(AGENT);
-    Request {
+    Box::new(RequestParts {
         method,
         scheme,
         authority: authority.into(),
@@ -86,5 +86,5 @@ pub(crate) fn request(
         client: Client::NOBODY,
         interim: Interim::default(),
         on_behalf: None,
-    }
+    })
 }

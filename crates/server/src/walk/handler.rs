@@ -198,6 +198,6 @@ mod tests {
     #[test]
     fn the_way_of_a_request_takes_little_memory() {
         let size = size_of_future(CoreHandler::answer);
-        assert!(size <= 3072, "{size} bytes");
+        assert!(size <= 1792, "{size} bytes");
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use compose::{Calls, Flight};
 use http::header::{CONTENT_TYPE, VIA};
 use http::{HeaderValue, Version};
-use message::{Body, Call, Client, Interim, OnBehalf, Request, Result, Trip};
+use message::{Body, Call, Client, Interim, OnBehalf, Request, RequestParts, Result, Trip};
 use plan::{HttpForm, Step};
 use policy::Stack;
 use source::{BoundCall, ContentSource, Pipelines, Question, Value, ValueCall};
@@ -70,7 +70,7 @@ fn request(origin: &source::HttpSource, call: BoundCall, on_behalf: Rc<OnBehalf>
     for passed in on_behalf.request.fields.get_all(VIA) {
         fields.append(VIA, passed.clone());
     }
-    Request {
+    Box::new(RequestParts {
         method,
         scheme: first.scheme,
         authority: first.authority().into(),
@@ -82,5 +82,5 @@ fn request(origin: &source::HttpSource, call: BoundCall, on_behalf: Rc<OnBehalf>
         client: Client::NOBODY,
         interim: Interim::default(),
         on_behalf: Some(on_behalf),
-    }
+    })
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Version};
-use message::{Body, Client, Interim, Request};
+use message::{Body, Client, Interim, Request, RequestParts};
 use plan::Health;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -81,7 +81,7 @@ async fn check(shared: &Arc<SharedOrigin>, health: &Health, index: usize) -> Res
 fn request(health: &Health, authority: &str) -> Request {
     let mut fields = HeaderMap::new();
     fields.insert(http::header::USER_AGENT, HeaderValue::from_static("fleetfoot-health-check"));
-    Request {
+    Box::new(RequestParts {
         method: health.method.clone(),
         scheme: message::Scheme::Http,
         authority: authority.into(),
@@ -92,7 +92,7 @@ fn request(health: &Health, authority: &str) -> Request {
         client: Client::NOBODY,
         interim: Interim::default(),
         on_behalf: None,
-    }
+    })
 }
 
 #[cfg(test)]

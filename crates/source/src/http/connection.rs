@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::pool::Slot;
 use super::tether::Tether;
-use super::timer::Timer;
 use super::transport::Transport;
+use guard::Timer;
 
 /// Bytes asked for at first in one read: most heads with a small body.
 const SMALL_READ: usize = 8 * 1024;

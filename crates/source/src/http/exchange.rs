@@ -2,9 +2,9 @@
 //! a response whose body owns the connection, or a failure that says whether the request may be sent again. Called by
 //! `origin`. Everything happens inside the caller's future: no task, no channel.
 
-use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderValue, Method, StatusCode};
@@ -40,13 +40,9 @@ pub(super) struct Failed {
     pub(super) again: Option<Body>,
 }
 
-/// Sends the request and waits for the final head.
-pub(super) async fn exchange(
-    connection: Box<Connection>,
-    upload: Upload,
-    terms: Terms<'_>,
-) -> std::result::Result<Response, Box<Failed>> {
-    let mut exchange = Exchange {
+/// Sends the request and waits for the final head. Not an `async fn`: its future would hold what it was given twice.
+pub(super) fn exchange(connection: Box<Connection>, upload: Upload, terms: Terms<'_>) -> Exchanging<'_> {
+    Exchanging(Some(Exchange {
         connection,
         upload,
         terms,
@@ -54,13 +50,11 @@ pub(super) async fn exchange(
         interims: 0,
         progress: Progress::default(),
         broken: None,
-    };
-    let outcome = poll_fn(|cx| exchange.poll(cx)).await;
-    match outcome {
-        Ok(head) => exchange.respond(head).map_err(|error| Box::new(Failed { error, again: None })),
-        Err(error) => Err(Box::new(exchange.fail(error))),
-    }
+    }))
 }
+
+/// See [`exchange`]; `None`: it is over.
+pub(super) struct Exchanging<'a>(Option<Exchange<'a>>);
 
 struct Exchange<'a> {
     connection: Box<Connection>,
@@ -79,6 +73,20 @@ struct Exchange<'a> {
 struct Progress {
     sent: u64,
     waits_for_head: bool,
+}
+
+impl Future for Exchanging<'_> {
+    type Output = std::result::Result<Response, Box<Failed>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(exchange) = &mut self.0 else { return Poll::Pending };
+        let outcome = ready!(exchange.poll(cx));
+        let exchange = self.0.take().expect("it was polled just now");
+        Poll::Ready(match outcome {
+            Ok(head) => exchange.respond(head).map_err(|error| Box::new(Failed { error, again: None })),
+            Err(error) => Err(Box::new(exchange.fail(error))),
+        })
+    }
 }
 
 impl Exchange<'_> {

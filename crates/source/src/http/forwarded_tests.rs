@@ -1,5 +1,5 @@
 use http::{HeaderValue, Method};
-use message::{Body, Interim};
+use message::{Body, Interim, RequestParts};
 
 use super::*;
 
@@ -44,7 +44,7 @@ impl Case {
             fields.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let address = self.client.parse().unwrap();
-        Request {
+        Box::new(RequestParts {
             method: Method::GET,
             scheme: self.scheme,
             authority: self.authority.into(),
@@ -55,7 +55,7 @@ impl Case {
             client: Client { address, local: address, trusted: self.trusted },
             interim: Interim::default(),
             on_behalf: None,
-        }
+        })
     }
 
     #[track_caller]

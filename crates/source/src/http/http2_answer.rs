@@ -14,7 +14,7 @@ use message::{Error, Kind, Result};
 use super::http2_exchange::described;
 use super::http2_session::Stream;
 use super::http2_upload::{Http2Stopped, Http2Upload};
-use super::timer::Timer;
+use guard::Timer;
 
 /// See the module.
 pub(super) struct Http2Answer {

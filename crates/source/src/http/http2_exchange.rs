@@ -19,7 +19,7 @@ use super::http2_session::{Session, Stream};
 use super::http2_upload::{Http2Stopped, Http2Upload};
 use super::outgoing::Outgoing;
 use super::shared_origin::Target;
-use super::timer::Timer;
+use guard::Timer;
 
 /// Sends the request and waits for the final head.
 pub(super) async fn exchange(

@@ -9,8 +9,8 @@ use h2::SendStream;
 use http_body::Body as _;
 use message::{Body, Error};
 
-use super::timer::Timer;
 use super::upload::CONTINUE_WAIT;
+use guard::Timer;
 
 /// Asked for at once, however large a piece is: what is granted and not used is missing for other streams.
 const LARGEST_RESERVATION: usize = 256 * 1024;

@@ -10,7 +10,7 @@ use plan::Protocol;
 
 use super::connect::{Connected, connect};
 use super::connection::Connection;
-use super::exchange::{Failed, Terms, exchange};
+use super::exchange::{Exchanging, Terms, exchange};
 use super::http2_exchange;
 use super::http2_session::Session;
 use super::outgoing::Outgoing;
@@ -127,11 +127,7 @@ impl Origin {
         .await
     }
 
-    async fn exchange(
-        &self,
-        connection: Box<Connection>,
-        outgoing: &mut Outgoing,
-    ) -> std::result::Result<Response, Box<Failed>> {
+    fn exchange<'a>(&'a self, connection: Box<Connection>, outgoing: &'a mut Outgoing) -> Exchanging<'a> {
         let plan = &self.shared.plan;
         let mut head = Vec::new();
         outgoing.write_head(outgoing.host(&plan.host, self.target()), &mut head);
@@ -145,7 +141,7 @@ impl Origin {
             timeouts: &plan.timeouts,
             target: &self.target().name,
         };
-        exchange(connection, upload, terms).await
+        exchange(connection, upload, terms)
     }
 
     async fn slot(&self) -> Result<Slot> {

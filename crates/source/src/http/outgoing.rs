@@ -6,7 +6,7 @@ use http::header::{
 };
 use http::{Method, Uri, Version};
 use http1::Framing;
-use message::{Body, Error, Interim, Kind, Request, Result, Scheme};
+use message::{Body, Error, Interim, Kind, Request, RequestParts, Result, Scheme};
 use plan::HostField;
 
 use super::forwarded::Forwarded;
@@ -39,7 +39,7 @@ impl Outgoing {
         rules::hop_by_hop::strip(&mut request.fields);
         let forwarded = Forwarded::take_from(&mut request)?;
         let expects_continue = settle_expectation(&mut request);
-        let Request { method, authority, target, fields, body, interim, .. } = request;
+        let RequestParts { method, authority, target, fields, body, interim, .. } = *request;
         Ok(Outgoing {
             method,
             authority,

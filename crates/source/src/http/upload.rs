@@ -12,8 +12,8 @@ use http1::Encoder;
 use message::{Body, Error};
 use tokio::io::AsyncWrite;
 
-use super::timer::Timer;
 use super::transport::Transport;
+use guard::Timer;
 
 /// How long an origin may keep silent about `Expect: 100-continue`: many do not know it (RFC 9110 §10.1.1).
 pub(super) const CONTINUE_WAIT: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use http::{Method, StatusCode, Version};
-use message::{Client, Kind, Request};
+use message::{Client, Kind, Request, RequestParts};
 use plan::HostField;
 use testkit::Port;
 
@@ -65,7 +65,7 @@ async fn a_whole_head() {
 #[tokio::test(flavor = "local")]
 async fn host_by_the_rule() {
     let host = async |rule: HostField, authority: &str| {
-        let request = Request { authority: authority.into(), ..get("/") };
+        let request = Box::new(RequestParts { authority: authority.into(), ..*get("/") });
         let head = head_at_origin(request, |plan| plan.host = rule).await;
         head.lines().nth(1).unwrap().to_owned()
     };
@@ -99,7 +99,7 @@ async fn nothing_can_be_injected() {
     for target in ["/a b", "/\r\nx: y", "/\0", "", "/\t"] {
         assert_eq!(source.send(get(target)).await.unwrap_err().kind(), Kind::MalformedRequest, "{target:?}");
     }
-    let request = Request { authority: "a\r\nb".into(), ..get("/") };
+    let request = Box::new(RequestParts { authority: "a\r\nb".into(), ..*get("/") });
     assert_eq!(source.send(request).await.unwrap_err().kind(), Kind::MalformedRequest);
 }
 
@@ -123,7 +123,8 @@ async fn hop_by_hop_fields_of_answers_stay_behind() {
     )
     .await;
     let source = source_at(port);
-    let response = source.send(Request { version: Version::HTTP_10, ..get("/") }).await.unwrap();
+    let response =
+        source.send(Box::new(RequestParts { version: Version::HTTP_10, ..*get("/") })).await.unwrap();
     let names: Vec<_> = response.fields.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x-end", "set-cookie", "set-cookie"]);
     assert_eq!(source.idle_connections(), 1);

@@ -9,7 +9,7 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::BodyExt;
-use message::{Body, Kind, Request, Retry};
+use message::{Body, Kind, RequestParts, Retry};
 use plan::Protocol;
 use source::HttpSource;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -74,7 +74,7 @@ async fn a_request_and_its_answer_with_trailers() {
         stream.send_trailers(trailers).unwrap();
     })
     .await;
-    let request = Request { target: "/svc/Method?a=b".into(), ..post(whole("data")) };
+    let request = Box::new(RequestParts { target: "/svc/Method?a=b".into(), ..*post(whole("data")) });
     let request = with(request, &[("te", "trailers"), ("connection", "te, x-hop"), ("x-hop", "1")]);
     let response = source.send(request).await.unwrap();
     assert_eq!(response.body.exact_length(), Some(2));

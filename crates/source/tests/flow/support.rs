@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 use http_body::Frame;
 use http_body_util::BodyExt;
-use message::{Body, Client, Error, Interim, Request, Response, Scheme};
+use message::{Body, Client, Error, Interim, Request, RequestParts, Response, Scheme};
 use plan::{Balance, HostField, Protocol, Target, Timeouts};
 use source::{HttpSource, SharedOrigin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -158,7 +158,7 @@ pub(crate) fn source_at(port: u16) -> HttpSource {
 
 pub(crate) fn request(method: Method, target: &str) -> Request {
     let address = SocketAddr::from((Ipv4Addr::new(192, 0, 2, 7), 5555));
-    Request {
+    Box::new(RequestParts {
         method,
         scheme: Scheme::Http,
         authority: "api.example".into(),
@@ -169,7 +169,7 @@ pub(crate) fn request(method: Method, target: &str) -> Request {
         client: Client { address, local: address, trusted: false },
         interim: Interim::default(),
         on_behalf: None,
-    }
+    })
 }
 
 pub(crate) fn get(target: &str) -> Request {
@@ -177,7 +177,7 @@ pub(crate) fn get(target: &str) -> Request {
 }
 
 pub(crate) fn post(body: impl Into<Body>) -> Request {
-    Request { body: body.into(), ..request(Method::POST, "/") }
+    Box::new(RequestParts { body: body.into(), ..*request(Method::POST, "/") })
 }
 
 pub(crate) fn with(mut request: Request, fields: &[(&'static str, &'static str)]) -> Request {

@@ -1,5 +1,5 @@
-//! Timer: limits how long one thing may wait. Kept with a connection and used again for each wait, since setting a
-//! timer further off costs much less than making one.
+//! Timer: limits how long one thing may wait. Kept and used again for each wait, since setting a timer further off costs
+//! much less than making one.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
 /// See the module. Not running at first, and not even made before something has to wait.
-#[derive(Default)]
-pub(super) struct Timer {
+#[derive(Debug, Default)]
+pub struct Timer {
     /// Set for the deadline, or for an earlier one that has been put off meanwhile.
     sleep: Option<Pin<Box<Sleep>>>,
     /// None: not running.
@@ -19,8 +19,13 @@ pub(super) struct Timer {
 
 impl Timer {
     /// Ready when this was asked for `limit` long without a [`stop`](Self::stop) in between.
-    pub(super) fn poll(&mut self, limit: Duration, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll(&mut self, limit: Duration, cx: &mut Context<'_>) -> Poll<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + limit);
+        self.poll_until(deadline, cx)
+    }
+
+    /// Ready at this moment. Whoever asked last is woken then, and may be woken before.
+    pub fn poll_until(&mut self, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
         // Moving a sleep in the runtime's wheel costs more than to wake up for nothing once a minute and look again.
         if sleep.deadline() > deadline {
@@ -36,7 +41,7 @@ impl Timer {
     }
 
     /// There was progress: the next wait starts from zero.
-    pub(super) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.deadline = None;
     }
 }
