@@ -1,5 +1,5 @@
 //! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff, limits on how
-//! often something is done, budgets for retries.
+//! often something is done, budgets for retries, and how long calls usually take.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
 //! sources, Redis links and policies share these. Decisions take the time as an argument, and what is random too, so that
@@ -10,6 +10,7 @@ mod beginning;
 mod breaker;
 mod budget;
 mod limit;
+mod percentile;
 mod places;
 mod queue;
 mod shared_breaker;
@@ -18,6 +19,7 @@ mod timer;
 pub use backoff::Backoff;
 pub use budget::Budget;
 pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
+pub use percentile::Percentile;
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};
 pub use shared_breaker::{Opened, Passage, SharedBreaker};
