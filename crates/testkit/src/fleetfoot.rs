@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::script::lines;
+use crate::origin::lines;
 use crate::{Answer, Lines, Metrics, RawClient, program, wait_until};
 
 /// A running program. Its config needs an `admin` listener; ports are best 0.

@@ -6,23 +6,16 @@
 //! bytes.
 #![allow(clippy::panic, reason = "a test kit panics when a test should fail")]
 
-mod answer;
-mod arrived;
-mod async_client;
 mod binary;
 mod certificate;
 mod client;
 mod command;
-mod conversation;
 mod databases;
 mod dates;
 mod fleetfoot;
 mod footprint;
 mod gate;
 mod head;
-mod http2_client;
-mod http2_frames;
-mod http2_origin;
 mod lines;
 mod metrics;
 mod origin;
@@ -30,32 +23,27 @@ mod patience;
 mod port;
 mod process;
 mod redis;
-mod script;
 mod slow_link;
 
-pub use answer::{Answer, Broken};
-pub use async_client::AsyncClient;
 pub use binary::{Finished, program, run_to_end};
 pub use certificate::Certificate;
-pub use client::RawClient;
+pub use client::{
+    Answer, AsyncClient, Broken, END_HEADERS, END_STREAM, Http2Client, Http2Exchange, Http2Frames, Outcome,
+    RawClient, block,
+};
 pub use command::Command;
-pub use conversation::Conversation;
 pub use databases::{MariaDb, Postgres};
 pub use dates::http_date;
 pub use fleetfoot::Fleetfoot;
 pub use footprint::Footprint;
 pub use gate::Gate;
 pub use head::Head;
-pub use http2_client::{Http2Client, Http2Exchange};
-pub use http2_frames::{END_HEADERS, END_STREAM, Http2Frames, Outcome, block};
-pub use http2_origin::Http2Origin;
 pub use lines::Lines;
 pub use metrics::Metrics;
-pub use origin::{On, Origin, Received};
+pub use origin::{Conversation, Http2Origin, On, Origin, Received, Script, not_modified, ok, status};
 pub use patience::wait_until;
 pub use port::Port;
 pub use redis::{RedisClient, RedisCluster, RedisOptions, RedisSentinel, RedisServer, Reply};
-pub use script::{Script, not_modified, ok, status};
 pub use slow_link::SlowLink;
 
 use std::time::Duration;

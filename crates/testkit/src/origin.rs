@@ -1,14 +1,22 @@
 //! Origin: a server on a free loopback port that does exactly what a test tells it, and records every byte it got.
 
+mod conversation;
+mod http2_origin;
+mod script;
+
 use std::collections::{HashMap, VecDeque};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use crate::conversation::Conversation;
 use crate::port::stop_listening;
-use crate::{DEADLINE, Head, Script, status};
+use crate::{DEADLINE, Head};
+
+pub use conversation::Conversation;
+pub use http2_origin::Http2Origin;
+pub(crate) use script::lines;
+pub use script::{Script, not_modified, ok, status};
 
 /// Stops on drop.
 pub struct Origin {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::answer::Unread;
+use super::answer::Unread;
 use crate::head::{end_of_head, shown};
 use crate::{Answer, Broken, Head};
 

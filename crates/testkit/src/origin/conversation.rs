@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::script::Step;
+use super::{OriginState, Received, Rule};
 use crate::head::{end_of_head, latin1};
-use crate::origin::{OriginState, Received, Rule};
-use crate::script::Step;
 use crate::{DEADLINE, Head, Script};
 
 /// A connection whose current request's head has been read.

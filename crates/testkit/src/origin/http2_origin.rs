@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-use crate::http2_client::fields;
+use crate::client::fields;
 use crate::{Certificate, Head};
 
 /// Answers every request at once with 200, sends back each piece of content as it comes, and ends with the trailers

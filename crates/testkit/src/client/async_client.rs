@@ -9,9 +9,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::answer::method_of;
+use super::arrived::Arrived;
 use crate::Answer;
-use crate::answer::method_of;
-use crate::arrived::Arrived;
 
 /// One connection in cleartext.
 ///
