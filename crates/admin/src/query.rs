@@ -19,7 +19,7 @@ impl Query {
     pub(crate) fn take(&mut self, name: &str) -> Result<Option<String>, AdminRefusal> {
         let mut all = self.take_all(name);
         if all.len() > 1 {
-            return Err(AdminRefusal::request(format!("`{name}` stands twice")));
+            return Err(AdminRefusal::request(format!("`{name}` is given twice")));
         }
         Ok(all.pop())
     }

@@ -161,7 +161,7 @@ impl Entry {
         }
     }
 
-    /// The same of a value, which whoever made it has checked.
+    /// The same for a value, which its maker has checked.
     pub(crate) fn of_value(draft: Draft, json: Content) -> Self {
         Entry { state: AtomicU8::new(JSON), ..Entry::new(draft, json) }
     }

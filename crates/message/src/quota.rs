@@ -21,7 +21,7 @@ pub struct QuotaPolicy {
 /// See the module. Times in whole seconds, rounded up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Of what.
+    /// The limit it is of.
     pub policy: Arc<QuotaPolicy>,
     /// How many requests may still come now.
     pub remaining: u64,

@@ -27,7 +27,9 @@ struct Inner<E> {
     layers: Box<[Layer]>,
     end: E,
     timers: Timers,
-    /// Whether anything in it may have a response at hand.
+    /// Which layer is the outermost that may have a response at hand; their number: none, but perhaps the end.
+    holder: usize,
+    /// Whether anything in it may.
     holds: bool,
 }
 
@@ -56,13 +58,12 @@ impl<E> Stack<E> {
     /// These layers, outermost first, around this end: for calls of our own, which need no letting in and have nothing at
     /// hand.
     pub fn around(layers: Vec<Layer>, end: E) -> Self {
-        Stack(Rc::new(Inner {
-            gate: None,
-            layers: layers.into(),
-            end,
-            timers: Timers::default(),
-            holds: false,
-        }))
+        Stack::of(None, layers, end, false)
+    }
+
+    fn of(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E, holds: bool) -> Self {
+        let holder = layers.iter().position(Layer::holds).unwrap_or(layers.len());
+        Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holder, holds }))
     }
 
     /// Where it ends.
@@ -80,7 +81,7 @@ impl<E: End> Stack<E> {
     /// Behind this gate these layers, outermost first, around this end.
     pub fn new(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E) -> Self {
         let holds = end.holds() || layers.iter().any(Layer::holds);
-        Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holds }))
+        Stack::of(gate, layers, end, holds)
     }
 
     /// Whether any response may be at hand. Where none can, nobody need look at a clock.
@@ -130,11 +131,10 @@ impl<E: End> Stack<E> {
         at_hand: &AtHand<'_>,
         out: &mut Vec<u8>,
     ) -> Option<Fresh> {
-        let layers = &self.0.layers;
-        let held_by = layers.iter().position(Layer::holds).unwrap_or(layers.len());
+        let Inner { layers, holder, end, .. } = &*self.0;
         // What has failed or takes long is not at hand, so that whatever else stands there has nothing to do.
         let limits = || {
-            layers[..held_by].iter().filter_map(|layer| match layer {
+            layers[..*holder].iter().filter_map(|layer| match layer {
                 Layer::Limit(limit) => Some(limit),
                 _ => None,
             })
@@ -146,10 +146,10 @@ impl<E: End> Stack<E> {
             return None;
         }
         let before = out.len();
-        let fresh = match layers.get(held_by) {
+        let fresh = match layers.get(*holder) {
             // What it does not have takes the longer way, whatever lies below.
             Some(Layer::Cache(cache)) => cache.fresh(request, now, at_hand, out)?,
-            _ => self.0.end.fresh(request, now, at_hand, out)?,
+            _ => end.fresh(request, now, at_hand, out)?,
         };
         if !limits().all(|limit| limit.pass(request, at_hand.now, at_hand.limits, out)) {
             out.truncate(before);
