@@ -23,6 +23,9 @@ pub trait Ask: Sized + 'static {
     /// Whatever cut the content off.
     fn hold_content(&mut self, most: u64) -> impl Future<Output = Result<()>>;
 
+    /// Whether its content is still to be read from somebody, so that nobody knows how long it takes to send.
+    fn is_sending(&self) -> bool;
+
     /// When its content has been handed on; `None`: there is nothing to wait for.
     fn content_sent(&mut self) -> Option<Sent>;
 
@@ -69,6 +72,10 @@ impl Ask for Request {
             Err(body) => body,
         };
         Ok(())
+    }
+
+    fn is_sending(&self) -> bool {
+        self.body.is_arriving()
     }
 
     fn content_sent(&mut self) -> Option<Sent> {

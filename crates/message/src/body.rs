@@ -55,6 +55,11 @@ impl Body {
         }
     }
 
+    /// True while somebody still has content to send for it.
+    pub fn is_arriving(&self) -> bool {
+        matches!(self, Body::Stream(_)) && !self.is_empty()
+    }
+
     /// The length in bytes, where it is known before reading.
     pub fn exact_length(&self) -> Option<u64> {
         match self {

@@ -33,4 +33,4 @@ pub use random::random;
 pub use request::{Client, Request, RequestParts, RequestView, Scheme};
 pub use response::Response;
 pub use sending::Sent;
-pub use trip::{Deadline, Trip};
+pub use trip::{Deadline, Targets, Trip};

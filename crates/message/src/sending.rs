@@ -30,7 +30,7 @@ struct Watched {
 impl Body {
     /// The same, and when it has been handed on; `None`: there is nothing to wait for.
     pub(crate) fn watched(self) -> (Body, Option<Sent>) {
-        if !matches!(self, Body::Stream(_)) || self.is_empty() {
+        if !self.is_arriving() {
             return (self, None);
         }
         let state = Rc::new(RefCell::new(State::default()));

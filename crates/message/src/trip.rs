@@ -26,8 +26,42 @@ pub struct Trip {
     pub is_errand: bool,
     /// By when the call under way must be done; `None`: nobody has said. Whoever waits for somebody heeds it.
     pub deadline: Option<Deadline>,
+    /// Which targets of the source below may be asked, and which was.
+    pub targets: Targets,
     /// How long each step of a compose took, as `Server-Timing` says it. Boxed, since every request carries a trip.
     pub server_timing: Option<Box<HeaderValue>>,
+}
+
+/// Targets of a source, by their place in its list. Those beyond the sixty-fourth are not told apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Targets {
+    /// Which was asked last; `None`: none, or the source has no targets.
+    pub asked: Option<u8>,
+    /// Those that have failed this request, a bit for each: others come first.
+    pub failed: u64,
+    /// Those that may not be asked, a bit for each.
+    pub barred: u64,
+}
+
+impl Targets {
+    /// Whether one may be asked.
+    pub fn may_ask(&self, target: usize) -> bool {
+        self.barred & bit(target) == 0
+    }
+
+    /// Whether one has failed this request.
+    pub fn has_failed(&self, target: usize) -> bool {
+        self.failed & bit(target) != 0
+    }
+
+    /// The one that was asked last has failed this request.
+    pub fn note_failure(&mut self) {
+        self.failed |= self.asked.map_or(0, |target| bit(usize::from(target)));
+    }
+}
+
+fn bit(target: usize) -> u64 {
+    1_u64.checked_shl(u32::try_from(target).unwrap_or(u32::MAX)).unwrap_or(0)
 }
 
 /// A moment by which a call must be done.

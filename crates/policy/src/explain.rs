@@ -2,6 +2,7 @@
 
 use message::RequestView;
 
+use crate::kept::Remedy;
 use crate::layer::Layer;
 
 impl Layer {

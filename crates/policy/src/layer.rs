@@ -1,6 +1,9 @@
 //! Layer: one thing around a call, as it runs at one place of one core. In which order layers stand is told by
 //! [`plan::Layer`]; what each does stands in a file of its own.
 
+use message::{Ask, Trip};
+
+use crate::around::Arrival;
 use crate::cache::CacheLayer;
 use crate::limit::LimitLayer;
 use crate::retry::RetryLayer;
@@ -18,12 +21,32 @@ pub enum Layer {
     Timeout(TimeoutLayer),
 }
 
+/// What a layer has to do with a response that is at hand.
+pub(crate) enum AtHandPart<'a> {
+    /// It may have one.
+    Holds,
+    /// It counts those that are given.
+    Counts(&'a LimitLayer),
+    /// Nothing: what is at hand has not failed and takes no time.
+    None,
+}
+
 impl Layer {
-    /// Whether it may have a response at hand.
-    pub(crate) fn holds(&self) -> bool {
+    /// See [`AtHandPart`].
+    pub(crate) fn at_hand(&self) -> AtHandPart<'_> {
         match self {
-            Layer::Cache(_) => true,
-            Layer::Retry(_) | Layer::Limit(_) | Layer::Timeout(_) => false,
+            Layer::Cache(_) => AtHandPart::Holds,
+            Layer::Limit(limit) => AtHandPart::Counts(limit),
+            Layer::Retry(_) | Layer::Timeout(_) => AtHandPart::None,
+        }
+    }
+
+    /// A call comes to it, on its way down.
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q, trip: &mut Trip) -> Arrival<Q::Answer> {
+        match self {
+            Layer::Cache(_) | Layer::Retry(_) => Arrival::Wait,
+            Layer::Limit(limit) => limit.arrive(ask, trip),
+            Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! `stack` puts a gate and layers around an end; `layer` says which layers there are and in which order.
 
+mod around;
 mod at_hand;
 mod cache;
 mod explain;
 mod gate;
+mod kept;
 mod layer;
 mod limit;
 mod remedies;
@@ -20,6 +22,7 @@ mod verdict;
 pub use at_hand::{AtHand, Fresh};
 pub use cache::{CacheLayer, Cacheable};
 pub use gate::Gate;
+pub use kept::{Kept, Remedy};
 pub use layer::Layer;
 pub use limit::{LimitLayer, Limited};
 pub use remedies::Remedies;

@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 
 use expression::Context;
 use guard::{Allowance, LimitDecision, Limits};
-use message::{Ask, Error, Kind, Quota, QuotaPolicy, RequestView, Result, Trip};
+use message::{Ask, Error, Kind, Quota, QuotaPolicy, RequestView, Trip};
 use plan::{Algorithm, LimitBy};
+
+use crate::around::Arrival;
+use crate::kept::Remedy;
 
 const NANOS: u128 = 1_000_000_000;
 
@@ -38,9 +41,10 @@ pub struct LimitLayer {
     pub names: Arc<[Option<Box<str>>]>,
 }
 
-impl Limited {
-    /// Under this rule, nothing counted yet.
-    pub fn new(rule: plan::Limit) -> Self {
+impl Remedy for Limited {
+    type Rule = plan::Limit;
+
+    fn new(rule: plan::Limit) -> Self {
         let allowance =
             Allowance { algorithm: rule.algorithm, amount: rule.amount, per: rule.per, burst: rule.burst };
         let limits = Limits::new(allowance, rule.keys);
@@ -49,11 +53,16 @@ impl Limited {
         Limited { told, rule, limits, refused: AtomicU64::new(0) }
     }
 
-    /// What it does.
-    pub fn rule(&self) -> &plan::Limit {
+    fn rule(&self) -> &plan::Limit {
         &self.rule
     }
 
+    fn name(rule: &plan::Limit) -> &str {
+        &rule.name
+    }
+}
+
+impl Limited {
     /// Calls that were refused, since the start.
     pub fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
@@ -88,13 +97,10 @@ impl Limited {
 
 impl LimitLayer {
     /// Counts a call, and notes what is left.
-    ///
-    /// # Errors
-    /// It comes too often.
-    pub(crate) fn admit<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Result<()> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
         // What we ask of our own accord is nobody's to count, until it leaves the cache.
         if trip.is_errand {
-            return Ok(());
+            return Arrival::Pass;
         }
         let (request, names) = ask.read_by_policies(&self.names);
         let mut key = match self.limited.rule.by {
@@ -106,7 +112,7 @@ impl LimitLayer {
         if self.is_told {
             trip.tell(self.limited.quota(&decision));
         }
-        if decision.is_allowed { Ok(()) } else { Err(self.limited.refusal(&decision)) }
+        if decision.is_allowed { Arrival::Pass } else { Arrival::End(Err(self.limited.refusal(&decision))) }
     }
 
     /// Whether a request would pass now.

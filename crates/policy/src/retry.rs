@@ -11,6 +11,7 @@ use guard::{Backoff, Budget};
 use message::{Ask, Call, Deadline, Error, Kind, Result, Trip};
 use tokio::time::Instant;
 
+use crate::kept::Remedy;
 use crate::verdict::Verdict;
 
 /// What all cores share of one policy's retrying.
@@ -28,18 +29,24 @@ pub struct Retries {
 #[derive(Clone, Debug)]
 pub struct RetryLayer(pub Arc<Retries>);
 
-impl Retries {
-    /// Under this rule, with a full budget.
-    pub fn new(rule: plan::Retry) -> Self {
+impl Remedy for Retries {
+    type Rule = plan::Retry;
+
+    fn new(rule: plan::Retry) -> Self {
         let budget = Budget::new(rule.share, rule.floor);
         Retries { rule, budget, made: AtomicU64::new(0), denied: AtomicU64::new(0) }
     }
 
-    /// What it does.
-    pub fn rule(&self) -> &plan::Retry {
+    fn rule(&self) -> &plan::Retry {
         &self.rule
     }
 
+    fn name(rule: &plan::Retry) -> &str {
+        &rule.name
+    }
+}
+
+impl Retries {
     /// Tries beyond the first, since the start.
     pub fn made(&self) -> u64 {
         self.made.load(Relaxed)
@@ -96,6 +103,7 @@ impl RetryLayer {
             };
             let Some(pause) = self.0.pause(asked_for, attempts, deadline) else { return outcome };
             failed = outcome.err();
+            trip.targets.note_failure();
             tokio::time::sleep(pause).await;
             ask = again;
         }

@@ -10,12 +10,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::Either;
-use message::{Call, Clock, Request, RequestView, Result, Timestamp, Trip};
+use message::{Ask, Call, Clock, Request, RequestView, Result, Timestamp, Trip};
 
+use crate::around::{Arrival, Held};
 use crate::at_hand::{AtHand, Fresh};
 use crate::cache::Cacheable;
 use crate::gate::Gate;
-use crate::layer::Layer;
+use crate::layer::{AtHandPart, Layer};
 use crate::under_way::{Timers, UnderWay};
 
 /// See the module. Clones are the same one.
@@ -62,7 +63,8 @@ impl<E> Stack<E> {
     }
 
     fn of(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E, holds: bool) -> Self {
-        let holder = layers.iter().position(Layer::holds).unwrap_or(layers.len());
+        let holds_one = |layer: &Layer| matches!(layer.at_hand(), AtHandPart::Holds);
+        let holder = layers.iter().position(holds_one).unwrap_or(layers.len());
         Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holder, holds }))
     }
 
@@ -80,7 +82,7 @@ impl<E> Stack<E> {
 impl<E: End> Stack<E> {
     /// Behind this gate these layers, outermost first, around this end.
     pub fn new(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E) -> Self {
-        let holds = end.holds() || layers.iter().any(Layer::holds);
+        let holds = end.holds() || layers.iter().any(|layer| matches!(layer.at_hand(), AtHandPart::Holds));
         Stack::of(gate, layers, end, holds)
     }
 
@@ -132,11 +134,10 @@ impl<E: End> Stack<E> {
         out: &mut Vec<u8>,
     ) -> Option<Fresh> {
         let Inner { layers, holder, end, .. } = &*self.0;
-        // What has failed or takes long is not at hand, so that whatever else stands there has nothing to do.
         let limits = || {
-            layers[..*holder].iter().filter_map(|layer| match layer {
-                Layer::Limit(limit) => Some(limit),
-                _ => None,
+            layers[..*holder].iter().filter_map(|layer| match layer.at_hand() {
+                AtHandPart::Counts(limit) => Some(limit),
+                AtHandPart::Holds | AtHandPart::None => None,
             })
         };
         // One alone says so when it takes.
@@ -160,9 +161,7 @@ impl<E: End> Stack<E> {
 }
 
 impl<E> Stack<E> {
-    /// From this layer on. The end is boxed: each layer's future would otherwise have room for the largest end, and all of
-    /// them are allocated. A limit only lets pass or refuses, a timeout only sets a deadline: neither needs a future of its
-    /// own.
+    /// From this layer on.
     fn call_from<'a, Q: Cacheable>(
         &'a self,
         at: usize,
@@ -172,33 +171,59 @@ impl<E> Stack<E> {
     where
         E: Call<Q>,
     {
-        let Inner { layers, timers, end, .. } = &*self.0;
-        let deadline = trip.deadline;
-        match layers.get(at) {
-            None => UnderWay::new(end.call(ask, trip), deadline, timers),
-            Some(Layer::Limit(limit)) => match limit.admit(&ask, trip) {
-                Ok(()) => self.call_from(at + 1, ask, trip),
-                Err(refused) => UnderWay::new(ready(Err(refused)), None, timers),
-            },
-            Some(Layer::Cache(cache)) => {
-                let below = self.below(at);
-                let call = async move { ask.through(cache, &below, trip).await };
-                UnderWay::new(call, deadline, timers)
-            }
-            Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, self.below(at), trip), None, timers),
-            Some(Layer::Timeout(timeout)) => {
-                if let Some(sent) = ask.content_sent() {
-                    return UnderWay::new(timeout.call(sent, ask, self.below(at), trip), None, timers);
+        let mut held = Vec::new();
+        let mut next = at;
+        let timers = &self.0.timers;
+        for layer in &self.0.layers[at..] {
+            match layer.arrive(&mut ask, trip) {
+                Arrival::Pass => {}
+                Arrival::Hold(what) => held.push(what),
+                Arrival::Wait => break,
+                Arrival::End(outcome) => {
+                    return UnderWay::new(ready(ended::<Q>(outcome, held, trip)), None, timers);
                 }
-                timeout.begin(trip);
-                self.call_from(at + 1, ask, trip)
             }
+            next += 1;
         }
+        if held.is_empty() {
+            return self.call_through(next, ask, trip);
+        }
+        let call = async move { ended::<Q>(self.call_through(next, ask, trip).await, held, trip) };
+        UnderWay::new(call, None, timers)
     }
 
-    fn below(&self, at: usize) -> Below<E> {
-        Below { stack: self.clone(), at: at + 1 }
+    /// Through a layer that needs a future of its own, or to the end. The end is boxed: each layer's future would otherwise
+    /// have room for the largest end, and all of them are allocated.
+    fn call_through<'a, Q: Cacheable>(
+        &'a self,
+        at: usize,
+        ask: Q,
+        trip: &'a mut Trip,
+    ) -> UnderWay<'a, Q::Answer>
+    where
+        E: Call<Q>,
+    {
+        let Inner { layers, timers, end, .. } = &*self.0;
+        let (deadline, below) = (trip.deadline, || Below { stack: self.clone(), at: at + 1 });
+        match layers.get(at) {
+            None => UnderWay::new(end.call(ask, trip), deadline, timers),
+            Some(Layer::Cache(cache)) => {
+                let below = below();
+                UnderWay::new(async move { ask.through(cache, &below, trip).await }, deadline, timers)
+            }
+            Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
+            Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
+            Some(Layer::Limit(_)) => unreachable!("a limit waits for nobody"),
+        }
     }
+}
+
+/// How a call has ended, for those that hold something until it has: the innermost hears of it first.
+fn ended<Q: Ask>(mut outcome: Result<Q::Answer>, held: Vec<Held>, trip: &mut Trip) -> Result<Q::Answer> {
+    for held in held.into_iter().rev() {
+        held.end::<Q>(&mut outcome, trip);
+    }
+    outcome
 }
 
 /// Behind the gate.

@@ -8,9 +8,10 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use message::{Ask, Call, Deadline, Result, Sent, Trip};
+use message::{Ask, Call, Deadline, Result, Trip};
 use tokio::time::Instant;
 
+use crate::around::Arrival;
 use crate::under_way::late;
 
 /// See the module.
@@ -21,23 +22,28 @@ pub struct TimeoutLayer {
 }
 
 impl TimeoutLayer {
-    /// Begins now: what lies below has no more time than this.
-    pub(crate) fn begin(self, trip: &mut Trip) {
+    /// Begins now: what lies below has no more time than this. Where content is still being sent, it begins after that.
+    pub(crate) fn arrive<Q: Ask>(self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
+        if ask.is_sending() {
+            return Arrival::Wait;
+        }
         let own = Deadline { at: Instant::now() + self.within, within: self.within };
         if trip.deadline.is_none_or(|outer| own.at < outer.at) {
             trip.deadline = Some(own);
         }
+        Arrival::Pass
     }
 
     /// Begins when the content has been sent, which nobody knows beforehand.
     pub(crate) async fn call<Q: Ask>(
         self,
-        sent: Sent,
-        ask: Q,
+        mut ask: Q,
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
+        let sent = ask.content_sent();
         let mut call = pin!(below.call(ask, trip));
+        let Some(sent) = sent else { return call.await };
         tokio::select! {
             biased;
             outcome = &mut call => return outcome,

@@ -22,8 +22,8 @@ pub struct ContentSource {
 }
 
 impl Call for ContentSource {
-    async fn call<'a>(&'a self, request: Request, _: &'a mut Trip) -> Result<Response> {
-        let mut response = self.origin.send(request).await?;
+    async fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> Result<Response> {
+        let mut response = self.origin.call(request, trip).await?;
         if response.status.is_success() {
             let content = whole(std::mem::take(&mut response.body)).await?;
             // What no step can use is neither kept nor given.

@@ -55,6 +55,10 @@ impl Ask for ValueCall {
         Ok(())
     }
 
+    fn is_sending(&self) -> bool {
+        false
+    }
+
     fn content_sent(&mut self) -> Option<Sent> {
         None
     }

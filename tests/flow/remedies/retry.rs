@@ -32,6 +32,22 @@ fn what_failed_is_asked_again_wherever_the_policy_stands() {
 }
 
 #[test]
+fn another_target_is_asked_than_the_one_that_failed() {
+    let (broken, well) = (Origin::start(), Origin::start());
+    broken.on("GET /").reply(fails("503 Service Unavailable"));
+    well.on("GET /").reply(ok("", "1"));
+    let fleetfoot = with_policy(
+        &format!("retry: {{ {QUICK}, attempts: 2, budget: 100% }}"),
+        &[&format!("api: {{ http: [\"{}\", \"{}\"], balance: least_requests }}", broken.url(), well.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    for _ in 0..30 {
+        assert_eq!(fleetfoot.get("/").status, 200);
+    }
+    assert!(broken.count("GET /") > 0, "it is asked first, now and then");
+}
+
+#[test]
 fn the_last_try_is_what_the_client_gets() {
     let origin = Origin::start();
     origin.on("GET /").replies([

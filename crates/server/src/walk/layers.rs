@@ -43,9 +43,9 @@ impl Kit<'_> {
                 link: self.tier.cloned(),
                 stands_in: place.stands_in,
             })),
-            plan::Layer::Retry(rule) => Layer::Retry(RetryLayer(self.remedies.retries_of(rule))),
+            plan::Layer::Retry(rule) => Layer::Retry(RetryLayer(self.remedies.retries.of(rule))),
             plan::Layer::Limit { limit, is_of_source } => Layer::Limit(Box::new(LimitLayer {
-                limited: self.remedies.limit_of(limit),
+                limited: self.remedies.limits.of(limit),
                 is_told: !is_of_source,
                 source: place.source.into(),
                 names: Arc::clone(place.names),

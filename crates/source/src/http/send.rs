@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use http::header::MAX_FORWARDS;
 use http::{HeaderValue, Method, StatusCode};
-use message::{Call, Clock, Error, Kind, Request, Response, Result, Trip};
+use message::{Call, Clock, Error, Kind, Request, Response, Result, Targets, Trip};
 
 use super::choose::Chooser;
 use super::origin::Origin;
@@ -57,7 +57,8 @@ impl HttpSource {
         let mut outgoing = Outgoing::new(request)?;
         let mut failed = Vec::new();
         let mut failure = None;
-        while let Some(index) = self.choose(&failed) {
+        while let Some(index) = self.choose(&failed, &trip.targets) {
+            trip.targets.asked = u8::try_from(index).ok();
             match self.0.origins[index].send(&mut outgoing).await {
                 Err(error)
                     if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
@@ -83,13 +84,19 @@ impl HttpSource {
         self.0.origins.iter().map(Origin::idle).sum()
     }
 
-    /// Healthy ones first, then those that merely rest; see `health`. None that has failed this request already.
-    fn choose(&self, failed: &[usize]) -> Option<usize> {
+    /// Healthy ones first, then those that merely rest; see `health`. None that may not be asked, or could not be reached for
+    /// this request already; one that failed it in another way only where there is no other.
+    fn choose(&self, unreached: &[usize], targets: &Targets) -> Option<usize> {
         let Core { shared, origins, chooser } = &*self.0;
         let load = |index: usize| origins[index].load();
-        let is_open = |index: usize| !failed.contains(&index) && shared.targets[index].health.is_up();
-        let is_fit = |index: usize| is_open(index) && !shared.targets[index].health.is_resting(Clock::now);
-        chooser.choose(origins.len(), is_fit, load).or_else(|| chooser.choose(origins.len(), is_open, load))
+        let health = |index: usize| &shared.targets[index].health;
+        let is_open =
+            |index: usize| !unreached.contains(&index) && targets.may_ask(index) && health(index).is_up();
+        let is_fit = |index: usize| is_open(index) && !health(index).is_resting(Clock::now);
+        let is_new = |index: usize| is_fit(index) && !targets.has_failed(index);
+        let choose = |is_usable: &dyn Fn(usize) -> bool| chooser.choose(origins.len(), is_usable, load);
+        let anew = if targets.failed == 0 { None } else { choose(&is_new) };
+        anew.or_else(|| choose(&is_fit)).or_else(|| choose(&is_open))
     }
 }
 

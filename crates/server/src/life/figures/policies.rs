@@ -6,8 +6,8 @@ use super::of_each;
 use crate::walk::running::Running;
 
 pub(super) fn families(running: &Running) -> Vec<Family> {
-    let limits: Vec<_> = running.remedies.limits().collect();
-    let retries: Vec<_> = running.remedies.retries().collect();
+    let limits: Vec<_> = running.remedies.limits.iter().collect();
+    let retries: Vec<_> = running.remedies.retries.iter().collect();
     let mut families = of_each(
         "policy",
         &limits,

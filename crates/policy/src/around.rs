@@ -1,0 +1,30 @@
+//! Around: what a layer does where a call passes it: before it goes down, without waiting for anything, and after its answer
+//! has come up. In: the call. Out: whether it goes on, and what the layer holds until the call has ended. Used by `stack`.
+//!
+//! Layers that only do this need no future of their own: those that follow each other share one, and where none of them
+//! holds anything, there is none.
+
+use message::{Ask, Result, Trip};
+
+/// What a layer says of a call that arrives.
+pub(crate) enum Arrival<A> {
+    /// It goes on, and the layer has nothing more to do with it.
+    Pass,
+    /// It goes on; the layer holds this until the call has ended, however it ends.
+    Hold(Held),
+    /// It does not go on.
+    End(Result<A>),
+    /// The layer has to wait for somebody first: it needs a future of its own.
+    Wait,
+}
+
+/// What a layer holds while a call is under way. Dropped where the call is cancelled.
+pub(crate) enum Held {}
+
+impl Held {
+    /// The call has ended: the layer is told how, and may change it.
+    pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
+        let _ = (outcome, trip);
+        match self {}
+    }
+}
