@@ -74,6 +74,23 @@ pub struct Deadline {
 }
 
 impl Trip {
+    /// That of the same call made once more beside this one: what it has to heed, and nothing that has happened.
+    #[must_use]
+    pub fn beside(&self) -> Trip {
+        let Trip { is_errand, deadline, targets, .. } = *self;
+        Trip { is_errand, deadline, targets, ..Trip::default() }
+    }
+
+    /// What happened to the call that was made [`beside`](Self::beside) is what has happened here.
+    pub fn take_over(&mut self, other: Trip) {
+        let Trip { cache, source_time, attempts, targets, server_timing, quotas, .. } = other;
+        (self.cache, self.source_time, self.targets) = (cache, source_time, targets);
+        (self.attempts, self.server_timing) = (attempts, server_timing);
+        for quota in quotas {
+            self.tell(quota);
+        }
+    }
+
     /// Notes what is left of a limit. Who is asked again counts again, and the last word holds.
     pub fn tell(&mut self, quota: Quota) {
         match self.quotas.iter_mut().find(|told| told.policy.name == quota.policy.name) {

@@ -136,5 +136,7 @@ pub(crate) const WIDTH: usize = 16;
 pub(crate) const MOST: usize = 256;
 
 /// For how long what a step gave may stand in for what it cannot give now.
+pub(crate) const HEDGE_PERCENTILE: f64 = 0.95;
+pub(crate) const HEDGE_SHARE: f64 = 0.05;
 pub(crate) const LIMIT_KEYS: usize = 100_000;
 pub(crate) const STEP_STALE: Duration = Duration::from_hours(24);

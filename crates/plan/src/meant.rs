@@ -13,6 +13,7 @@ use crate::yaml::fault::Hints;
 
 mod caching;
 mod compose;
+mod hedge;
 mod invalidate;
 mod layer;
 mod limit;
@@ -28,6 +29,7 @@ mod wasm;
 
 pub use caching::*;
 pub use compose::*;
+pub use hedge::*;
 pub use invalidate::*;
 pub use layer::*;
 pub use limit::*;

@@ -4,6 +4,7 @@ mod cache;
 mod compress;
 mod condition;
 mod field;
+mod hedge;
 mod key;
 mod limit;
 mod negative;
@@ -47,6 +48,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> 
     }
     let timeout = section.get("timeout").and_then(|node| timeout::timeout(node, report)).unwrap_or_default();
     layers.push_some(timeout.overall.map(Layer::Overall));
+    let hedge = section.get("hedge").and_then(|node| hedge::hedge(name, node, report));
+    layers.push_some(hedge.map(|hedge| Layer::Hedge(Arc::new(hedge))));
     let retry = section.get("retry").and_then(|node| retry::retry(name, node, report));
     layers.push_some(retry.map(|retry| Layer::Retry(Arc::new(retry))));
     let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));

@@ -92,14 +92,18 @@ fn route<'t>(
         RouteEnd::Compose(_) => &none,
     };
     onto(&mut layers, around, used, report);
-    if let (RouteEnd::Compose(compose), Some(retry)) = (&end, layers.retry()) {
+    if let RouteEnd::Compose(compose) = &end
+        && let Some((word, policy)) = layers.repeating().next()
+    {
         if compose.graph.writes() {
-            let cause = format!("{} would carry out a step that writes again", quoted(&retry.name));
-            report.at(used, cause, "put `retry` on the steps that read");
-        } else if let Some(inner) = known.wrappings.retry_within(&compose.graph) {
+            let cause = format!("{} would carry out a step that writes again", quoted(policy));
+            report.at(used, cause, format!("put `{word}` on the steps that read"));
+        } else if let Some((word, policy, inner)) = layers.repeating().find_map(|(word, policy)| {
+            Some((word, policy, known.wrappings.repeating_within(&compose.graph, word)?))
+        }) {
             let cause = format!(
-                "{} retries, and so does {} around a step: their tries multiply",
-                quoted(&retry.name),
+                "{} has `{word}`, and so has {} around a step: their tries multiply",
+                quoted(policy),
                 quoted(&inner)
             );
             report.at(used, cause, "take one of them out");

@@ -16,7 +16,7 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use policy::{LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
+pub(crate) use policy::{HEDGE, LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
 pub(crate) use redis::{SOURCE_REDIS, SOURCE_REDIS_TIER, SOURCE_STORE};
 pub(crate) use route::{INVALIDATE, READ, ROUTE};
 pub(crate) use source::{SOURCE, SOURCE_HEALTH, SOURCE_TIMEOUT, SOURCE_TLS};
@@ -93,7 +93,7 @@ impl Word {
     }
 }
 
-static SECTIONS: [&Section; 31] = [
+static SECTIONS: &[&Section] = &[
     &FILE,
     &LISTEN,
     &LISTEN_TLS,
@@ -116,8 +116,9 @@ static SECTIONS: [&Section; 31] = [
     &BODY_KEYS,
     &COMPRESS,
     &SIGNED,
-    &LIMIT,
+    &HEDGE,
     &RETRY,
+    &LIMIT,
     &TIMEOUT,
     &SECRET,
     &ROUTE,
@@ -129,7 +130,7 @@ static SECTIONS: [&Section; 31] = [
 
 /// Every section of the language, from the outside in.
 pub fn schema() -> &'static [&'static Section] {
-    &SECTIONS
+    SECTIONS
 }
 
 impl Section {

@@ -18,7 +18,7 @@ pub(crate) struct Used {
     pub(crate) signed: Option<Arc<Signed>>,
 }
 
-/// Reads a `use`: each policy in the written order, and at most one of them that caches, retries or signs.
+/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries or signs.
 pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Used {
     let mut used = Used::default();
     for item in value::one_or_more(node, report) {
@@ -27,9 +27,8 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
             ("cache", used.layers.cache().map(|cache| cache.name.as_str()), {
                 policy.layers.cache().map(|cache| cache.name.as_str())
             }),
-            ("retry", used.layers.retry().map(|retry| retry.name.as_str()), {
-                policy.layers.retry().map(|retry| retry.name.as_str())
-            }),
+            ("hedge", used.layers.repeating_by("hedge"), policy.layers.repeating_by("hedge")),
+            ("retry", used.layers.repeating_by("retry"), policy.layers.repeating_by("retry")),
             ("sign", used.signed.as_deref().map(|signed| signed.name.as_str()), {
                 policy.signed.as_deref().map(|signed| signed.name.as_str())
             }),
@@ -51,11 +50,12 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
 /// Puts what wraps a source inside of what is used around a call to it, and says what makes no sense of the two together. `node`
 /// is where that is used, or the place of the call.
 pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &mut Report) {
-    if let (Some(first), Some(second)) = (used.retry(), source.retry()) {
+    let twice = used.repeating().find_map(|(word, first)| Some((word, first, source.repeating_by(word)?)));
+    if let Some((word, first, second)) = twice {
         let cause = format!(
-            "{} retries, and so does {} around the source: their tries multiply",
-            quoted(&first.name),
-            quoted(&second.name)
+            "{} has `{word}`, and so has {} around the source: their tries multiply",
+            quoted(first),
+            quoted(second)
         );
         report.at(node, cause, "take one of them out");
     }

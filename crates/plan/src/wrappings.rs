@@ -18,13 +18,13 @@ impl Wrappings {
         })
     }
 
-    /// The name of a policy that retries, around a step of a graph.
-    pub(crate) fn retry_within(&self, graph: &Graph) -> Option<String> {
+    /// The name of a policy that makes calls again by this word, around a step of a graph.
+    pub(crate) fn repeating_within(&self, graph: &Graph, word: &str) -> Option<String> {
         let known = self.0.borrow();
         graph.steps.iter().find_map(|step| {
-            let own = step.wrapping.and_then(|number| known[number].layers.retry());
-            own.map(|retry| retry.name.clone()).or_else(|| match &step.task {
-                Task::Compose(inner) => self.retry_within(inner),
+            let own = step.wrapping.and_then(|number| known[number].layers.repeating_by(word));
+            own.map(str::to_owned).or_else(|| match &step.task {
+                Task::Compose(inner) => self.repeating_within(inner, word),
                 Task::Call(_) | Task::Gather(_) => None,
             })
         })

@@ -1,6 +1,7 @@
 //! Explain: what each layer of a stack would do with a request, for people. Asks nobody and takes nothing.
 
 use message::RequestView;
+use tokio::time::Instant;
 
 use crate::kept::Remedy;
 use crate::layer::Layer;
@@ -16,8 +17,18 @@ impl Layer {
                     false,
                 )
             }
+            Layer::Hedge(hedge) => {
+                if !request.is_idempotent() {
+                    return (format!("makes no {} twice", request.method), false);
+                }
+                let told = match hedge.after(Instant::now()) {
+                    Some(after) => format!("makes a call that takes longer than {after:?} a second time"),
+                    None => "measures how long calls take: too few have ended on this core".to_owned(),
+                };
+                (told, false)
+            }
             Layer::Retry(retry) => {
-                let rule = retry.0.rule();
+                let rule = retry.retries.rule();
                 if !request.is_idempotent() && !rule.any_method {
                     let method = request.method;
                     return (format!("asks again only if this {method} never reached the source"), false);

@@ -5,6 +5,7 @@ use message::{Ask, Trip};
 
 use crate::around::Arrival;
 use crate::cache::CacheLayer;
+use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
 use crate::retry::RetryLayer;
 use crate::timeout::TimeoutLayer;
@@ -13,6 +14,8 @@ use crate::timeout::TimeoutLayer;
 pub enum Layer {
     /// Answers again what may be answered again.
     Cache(Box<CacheLayer>),
+    /// Makes a call that takes long a second time.
+    Hedge(Box<HedgeLayer>),
     /// Makes the call again where it failed.
     Retry(RetryLayer),
     /// Refuses what comes too often.
@@ -37,7 +40,7 @@ impl Layer {
         match self {
             Layer::Cache(_) => AtHandPart::Holds,
             Layer::Limit(limit) => AtHandPart::Counts(limit),
-            Layer::Retry(_) | Layer::Timeout(_) => AtHandPart::None,
+            Layer::Hedge(_) | Layer::Retry(_) | Layer::Timeout(_) => AtHandPart::None,
         }
     }
 
@@ -45,6 +48,7 @@ impl Layer {
     pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q, trip: &mut Trip) -> Arrival<Q::Answer> {
         match self {
             Layer::Cache(_) | Layer::Retry(_) => Arrival::Wait,
+            Layer::Hedge(_) => HedgeLayer::arrive(ask),
             Layer::Limit(limit) => limit.arrive(ask, trip),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }

@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use expression::Context;
@@ -14,6 +13,7 @@ use plan::{Algorithm, LimitBy};
 
 use crate::around::Arrival;
 use crate::kept::Remedy;
+use crate::outcomes::{Outcome, Outcomes};
 
 const NANOS: u128 = 1_000_000_000;
 
@@ -24,8 +24,6 @@ pub struct Limited {
     /// What clients are told of it.
     told: Arc<QuotaPolicy>,
     limits: Limits,
-    /// Calls that were refused.
-    refused: AtomicU64,
 }
 
 /// See the module. One for each place and core.
@@ -33,6 +31,8 @@ pub struct Limited {
 pub struct LimitLayer {
     /// What is counted.
     pub limited: Arc<Limited>,
+    /// What became of calls.
+    pub outcomes: Arc<Outcomes>,
     /// Whether clients are told what is left: it is theirs.
     pub is_told: bool,
     /// The name of what is asked here.
@@ -50,7 +50,7 @@ impl Remedy for Limited {
         let limits = Limits::new(allowance, rule.keys);
         let (amount, window) = window(&rule);
         let told = Arc::new(QuotaPolicy::new(&rule.name, amount, whole_seconds(window)));
-        Limited { told, rule, limits, refused: AtomicU64::new(0) }
+        Limited { rule, told, limits }
     }
 
     fn rule(&self) -> &plan::Limit {
@@ -63,11 +63,6 @@ impl Remedy for Limited {
 }
 
 impl Limited {
-    /// Calls that were refused, since the start.
-    pub fn refused(&self) -> u64 {
-        self.refused.load(Relaxed)
-    }
-
     /// How many are told apart now.
     pub fn keys(&self) -> u64 {
         self.limits.len() as u64
@@ -88,7 +83,6 @@ impl Limited {
     }
 
     fn refusal(&self, decision: &LimitDecision) -> Error {
-        self.refused.fetch_add(1, Relaxed);
         let (name, amount, per) = (&self.rule.name, self.rule.amount, self.rule.per.as_secs_f64());
         Error::new(Kind::RateLimited, format!("policy {name}: more than {amount} calls in {per} s"))
             .after(decision.retry_after)
@@ -96,6 +90,9 @@ impl Limited {
 }
 
 impl LimitLayer {
+    /// What it tells of.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused];
+
     /// Counts a call, and notes what is left.
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
         // What we ask of our own accord is nobody's to count, until it leaves the cache.
@@ -112,7 +109,11 @@ impl LimitLayer {
         if self.is_told {
             trip.tell(self.limited.quota(&decision));
         }
-        if decision.is_allowed { Arrival::Pass } else { Arrival::End(Err(self.limited.refusal(&decision))) }
+        if decision.is_allowed {
+            return Arrival::Pass;
+        }
+        self.outcomes.count(Outcome::Refused);
+        Arrival::End(Err(self.limited.refusal(&decision)))
     }
 
     /// Whether a request would pass now.

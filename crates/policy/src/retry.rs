@@ -4,7 +4,6 @@
 //! A call that cannot be made again (its content is too long, or it is not idempotent) goes straight through.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use guard::{Backoff, Budget};
@@ -12,6 +11,7 @@ use message::{Ask, Call, Deadline, Error, Kind, Result, Trip};
 use tokio::time::Instant;
 
 use crate::kept::Remedy;
+use crate::outcomes::{Outcome, Outcomes};
 use crate::verdict::Verdict;
 
 /// What all cores share of one policy's retrying.
@@ -19,22 +19,23 @@ use crate::verdict::Verdict;
 pub struct Retries {
     rule: plan::Retry,
     budget: Budget,
-    /// Tries beyond the first.
-    made: AtomicU64,
-    /// Tries that the budget did not allow.
-    denied: AtomicU64,
 }
 
 /// See the module. One for each place and core.
 #[derive(Clone, Debug)]
-pub struct RetryLayer(pub Arc<Retries>);
+pub struct RetryLayer {
+    /// Which calls are made again.
+    pub retries: Arc<Retries>,
+    /// What became of them.
+    pub outcomes: Arc<Outcomes>,
+}
 
 impl Remedy for Retries {
     type Rule = plan::Retry;
 
     fn new(rule: plan::Retry) -> Self {
         let budget = Budget::new(rule.share, rule.floor);
-        Retries { rule, budget, made: AtomicU64::new(0), denied: AtomicU64::new(0) }
+        Retries { rule, budget }
     }
 
     fn rule(&self) -> &plan::Retry {
@@ -46,46 +47,17 @@ impl Remedy for Retries {
     }
 }
 
-impl Retries {
-    /// Tries beyond the first, since the start.
-    pub fn made(&self) -> u64 {
-        self.made.load(Relaxed)
-    }
-
-    /// Tries that the budget did not allow, since the start.
-    pub fn denied(&self) -> u64 {
-        self.denied.load(Relaxed)
-    }
-
-    /// How long to wait before the next try, after so many; `None`: there is none.
-    fn pause(&self, asked_for: Duration, attempts: u32, deadline: Option<Deadline>) -> Option<Duration> {
-        // An origin may ask for any time.
-        if asked_for > self.rule.longest {
-            return None;
-        }
-        let backoff = Backoff::new(self.rule.first, self.rule.longest);
-        // Those that were told the same are not to come back together.
-        let pause = (asked_for + backoff.jittered(attempts, message::random())).min(self.rule.longest);
-        if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline.at) {
-            return None;
-        }
-        if !self.budget.withdraw(Instant::now().into_std()) {
-            self.denied.fetch_add(1, Relaxed);
-            return None;
-        }
-        self.made.fetch_add(1, Relaxed);
-        Some(pause)
-    }
-}
-
 impl RetryLayer {
+    /// What it tells of.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Again, Outcome::Denied];
+
     pub(crate) async fn call<Q: Ask>(
         &self,
         mut ask: Q,
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        let Retries { rule, budget, .. } = &*self.0;
+        let Retries { rule, budget } = &*self.retries;
         ask.hold_content(rule.replay).await?;
         let is_idempotent = ask.is_idempotent();
         budget.deposit(Instant::now().into_std());
@@ -101,7 +73,7 @@ impl RetryLayer {
             let Verdict::Again(asked_for) = Verdict::of::<Q>(&outcome, rule, is_idempotent) else {
                 return unmasked(outcome, failed);
             };
-            let Some(pause) = self.0.pause(asked_for, attempts, deadline) else { return outcome };
+            let Some(pause) = self.pause(asked_for, attempts, deadline) else { return outcome };
             failed = outcome.err();
             trip.targets.note_failure();
             tokio::time::sleep(pause).await;
@@ -109,6 +81,27 @@ impl RetryLayer {
         }
         trip.attempts += 1;
         unmasked(below.call(ask, trip).await, failed)
+    }
+
+    /// How long to wait before the next try, after so many; `None`: there is none.
+    fn pause(&self, asked_for: Duration, attempts: u32, deadline: Option<Deadline>) -> Option<Duration> {
+        let Retries { rule, budget } = &*self.retries;
+        // An origin may ask for any time.
+        if asked_for > rule.longest {
+            return None;
+        }
+        let backoff = Backoff::new(rule.first, rule.longest);
+        // Those that were told the same are not to come back together.
+        let pause = (asked_for + backoff.jittered(attempts, message::random())).min(rule.longest);
+        if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline.at) {
+            return None;
+        }
+        if !budget.withdraw(Instant::now().into_std()) {
+            self.outcomes.count(Outcome::Denied);
+            return None;
+        }
+        self.outcomes.count(Outcome::Again);
+        Some(pause)
     }
 }
 

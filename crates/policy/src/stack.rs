@@ -211,6 +211,7 @@ impl<E> Stack<E> {
                 let below = below();
                 UnderWay::new(async move { ask.through(cache, &below, trip).await }, deadline, timers)
             }
+            Some(Layer::Hedge(hedge)) => UnderWay::new(hedge.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
             Some(Layer::Limit(_)) => unreachable!("a limit waits for nobody"),

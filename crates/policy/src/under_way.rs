@@ -2,12 +2,14 @@
 //! deadline. Out: what came of it, or that it is late. Made by `stack`.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use guard::Timer;
 use message::{Deadline, Error, Kind, Result, Retry};
+use tokio::time::Instant;
 
 /// See the module. The call is boxed, so that a stack of any height is one type.
 pub(crate) struct UnderWay<'a, T> {
@@ -63,6 +65,12 @@ impl<T> Future for UnderWay<'_, T> {
 }
 
 impl Timers {
+    /// Ready at this moment.
+    pub(crate) fn until(&self, moment: Instant) -> impl Future<Output = ()> {
+        let mut lent = self.lend();
+        poll_fn(move |cx| lent.timer.poll_until(moment, cx))
+    }
+
     fn lend(&self) -> Lent<'_> {
         Lent { timers: self, timer: self.0.borrow_mut().pop().unwrap_or_default() }
     }
@@ -80,8 +88,6 @@ impl Drop for Lent<'_> {
 #[cfg(test)]
 mod tests {
     use std::future::pending;
-
-    use tokio::time::Instant;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use testkit::{Fleetfoot, Origin, ok, status};
 
-use super::support::{EVERYWHERE, everywhere, with_policy};
+use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::composing::support::config_with;
 use crate::setup::each;
 
@@ -28,7 +28,7 @@ fn what_comes_too_often_is_refused_wherever_the_policy_stands() {
         let wait: u64 = refused.field("Retry-After").expect("it says when").parse().expect("in seconds");
         assert!((1790..=1800).contains(&wait), "half an hour for one of two an hour: {wait}");
         assert_eq!(origin.count(target) - before, 2, "the source hears nothing of it");
-        assert_eq!(fleetfoot.metrics().count("fleetfoot_limited_total"), 1);
+        assert_eq!(times(&fleetfoot, "limit", "refused"), 1);
     });
 }
 

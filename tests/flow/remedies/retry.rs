@@ -5,7 +5,7 @@ use std::thread;
 
 use testkit::{MariaDb, Origin, RedisServer, Script, ok, status, wait_until};
 
-use super::support::{EVERYWHERE, everywhere, with_policy};
+use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::composing::support::sql;
 use crate::setup::each;
 
@@ -28,7 +28,7 @@ fn what_failed_is_asked_again_wherever_the_policy_stands() {
         assert_eq!((answer.status, answer.text().as_str()), (200, "1"), "{answer:?}");
         assert_eq!(origin.count(target), 3);
     });
-    assert_eq!(fleetfoot.metrics().count("fleetfoot_retries_total"), 6);
+    assert_eq!(times(&fleetfoot, "retry", "again"), 6);
 }
 
 #[test]
@@ -156,9 +156,8 @@ fn an_outage_is_not_made_worse() {
     }
     let asked = origin.count("GET /");
     assert!((105..=111).contains(&asked), "a tenth of the calls may be retries: {asked}");
-    let metrics = fleetfoot.metrics();
-    assert_eq!(metrics.count("fleetfoot_retries_total") as usize, asked - 100);
-    assert_eq!(metrics.count("fleetfoot_retries_denied_total") as usize, 200 - asked);
+    assert_eq!(times(&fleetfoot, "retry", "again") as usize, asked - 100);
+    assert_eq!(times(&fleetfoot, "retry", "denied") as usize, 200 - asked);
 }
 
 #[test]
@@ -213,7 +212,7 @@ fn a_read_of_a_redis_that_was_silent_for_a_moment_is_asked_again() {
         redis.pause();
         thread::scope(|scope| {
             let asking = scope.spawn(|| fleetfoot.get(target));
-            wait_until("retried", || fleetfoot.metrics().count("fleetfoot_retries_total") > count as u64);
+            wait_until("retried", || times(&fleetfoot, "retry", "again") > count as u64);
             redis.resume();
             let answer = asking.join().expect("it answers");
             assert_eq!((answer.status, answer.text().as_str()), (200, "1"), "{target} {answer:?}");

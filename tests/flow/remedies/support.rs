@@ -26,3 +26,9 @@ pub(crate) fn with_policy(policy: &str, sources: &[&str], routes: &[&str]) -> Fl
     let top = format!("cores: 1\npolicies: {{ p: {{ {policy} }} }}");
     Fleetfoot::start(&config_with(&top, sources, routes))
 }
+
+/// How often a remedy did something with a call, wherever it stands.
+pub(crate) fn times(fleetfoot: &Fleetfoot, remedy: &str, outcome: &str) -> u64 {
+    let labels = [format!("remedy=\"{remedy}\""), format!("outcome=\"{outcome}\"")];
+    fleetfoot.metrics().sum("fleetfoot_remedies_total", &labels.each_ref().map(String::as_str)) as u64
+}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CachePolicy, Limit, LimitBy, Retry};
+use super::{CachePolicy, Hedge, Limit, LimitBy, Retry};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,9 @@ pub enum Layer {
     Cache(Arc<CachePolicy>),
     /// Gives up after all tries together took so long. Around the retries, whose pauses it counts.
     Overall(Duration),
+    /// Makes a call that takes long a second time, beside the first. Around the retries, so that a pause of theirs is not waited
+    /// out where another try may be quicker.
+    Hedge(Arc<Hedge>),
     /// Makes the call again where it failed. Inside the cache, which gives what it has when all tries have failed; outside of
     /// whatever is counted or limited for each try.
     Retry(Arc<Retry>),
@@ -35,6 +38,7 @@ impl Layer {
         match self {
             Layer::Cache(_) => "cache",
             Layer::Overall(_) => "timeout.overall",
+            Layer::Hedge(_) => "hedge",
             Layer::Retry(_) => "retry",
             Layer::Limit { .. } => "limit",
             Layer::PerTry(_) => "timeout.per_try",
@@ -87,12 +91,18 @@ impl Layers {
         })
     }
 
-    /// What makes the call again where it failed.
-    pub fn retry(&self) -> Option<&Arc<Retry>> {
-        self.iter().find_map(|layer| match layer {
-            Layer::Retry(retry) => Some(retry),
+    /// Those that may make the call more than once, with the names of their policies.
+    pub fn repeating(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.iter().filter_map(|layer| match layer {
+            Layer::Hedge(hedge) => Some((layer.word(), hedge.name.as_str())),
+            Layer::Retry(retry) => Some((layer.word(), retry.name.as_str())),
             _ => None,
         })
+    }
+
+    /// The policy of the first that may make the call more than once by this word.
+    pub fn repeating_by(&self, wanted: &str) -> Option<&str> {
+        self.repeating().find_map(|(word, name)| (word == wanted).then_some(name))
     }
 
     /// All limits, outermost first.
@@ -130,7 +140,7 @@ impl Layers {
             match layer {
                 Layer::Cache(cache) => Arc::make_mut(cache).key.is_of_source = true,
                 Layer::Limit { is_of_source, .. } => *is_of_source = true,
-                Layer::Overall(_) | Layer::Retry(_) | Layer::PerTry(_) => {}
+                Layer::Overall(_) | Layer::Hedge(_) | Layer::Retry(_) | Layer::PerTry(_) => {}
             }
         }
         self

@@ -1,11 +1,15 @@
 //! The words of `policies`, of `signed`, and how a secret is written.
 
-use super::{Section, word};
+mod hedge;
+
+use super::{Section, Word, word};
+
+pub(crate) use hedge::HEDGE;
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
     meaning: "What wraps a call. Routes, sources and steps name policies in `use`; a list wraps in its order, outermost \
-              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `retry`, `limit`, `timeout.per_try`, so \
+              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `hedge`, `retry`, `limit`, `timeout.per_try`, so \
               that a cache hit costs the source nothing.",
     example: "live: { cache: { ttl: 5s } }",
     words: &[
@@ -25,6 +29,7 @@ pub(crate) static POLICY: Section = Section {
              before you remove the old one. nginx calls this `secure_link`.",
             "signed: { keys: { main: { file: main.key } } }\ncache: { mode: force, ttl: 1h }",
         ),
+        hedge::HEDGE_WORD,
         word("retry", "section, or `true` for its defaults", None, "Makes a call again where it failed.").told(
             "Only where a retry may succeed and is safe: the source could not be reached or broke off, or answered with a \
              status of `on`, and the call is idempotent (GET, HEAD, PUT, DELETE, OPTIONS, QUERY; a \
@@ -55,7 +60,7 @@ pub(crate) static POLICY: Section = Section {
             "timeout: { overall: 2s, per_try: 500ms }",
         ),
     ],
-    later: &["concurrency", "hedge", "breaker", "accounts", "har"],
+    later: &["concurrency", "breaker", "accounts", "har"],
 };
 
 pub(crate) static LIMIT: Section = Section {

@@ -174,12 +174,17 @@ fn unknown_and_later_words() {
     says("drian: 5s\n", "3:1 drian | unknown key `drian` | write `drain`");
     says("egress: []\n", "3:1 egress | `egress` is not available in this version | take it out for now");
     says(
-        "policies: { p: { hedge: { after: p95 }, cache: true } }\n",
-        "3:18 policies.p.hedge | `hedge` is not available in this version | take it out for now",
+        "policies: { p: { har: { dir: ./har }, cache: true } }\n",
+        "3:18 policies.p.har | `har` is not available in this version | take it out for now",
     );
+    let policy = plan::schema().iter().find(|section| section.path == "policies.<name>").unwrap();
+    let known: Vec<_> = policy.words.iter().map(|word| format!("`{}`", word.name)).collect();
+    let known = known.join(", ");
     says(
         "policies: { p: { ttl: 5s, cache: true } }\n",
-        "3:18 policies.p.ttl | unknown key `ttl` | `ttl` belongs into `policies.<name>.cache`; known here: `cache`, `signed`, `retry`, `limit`, `timeout`",
+        &format!(
+            "3:18 policies.p.ttl | unknown key `ttl` | `ttl` belongs into `policies.<name>.cache`; known here: {known}"
+        ),
     );
     says(
         "policies: { p: { cache: {ttl:5s} } }\n",
@@ -190,12 +195,12 @@ fn unknown_and_later_words() {
         "3:11 limits.idle_timeuot | unknown key `idle_timeuot` | write `idle_timeout`",
     );
     let later = bad(
-        "sources: { api: http://a }\npolicies: { p: { breaker: true } }\nroutes: [{ match: /, redirect: /x }, { match: /y, proxy: api }]\n",
+        "sources: { api: http://a }\npolicies: { p: { har: true } }\nroutes: [{ match: /, redirect: /x }, { match: /y, proxy: api }]\n",
     );
     let causes: Vec<&str> = later.iter().map(|fault| fault.cause.as_str()).collect();
     assert_eq!(
         causes,
-        ["`breaker` is not available in this version", "`redirect` is not available in this version",]
+        ["`har` is not available in this version", "`redirect` is not available in this version",]
     );
 }
 

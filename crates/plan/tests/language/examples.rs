@@ -126,11 +126,9 @@ fn the_sections_of_the_reference_compile() {
             "sources.<name>.tier" => around("sources.<name> at a Redis", example),
             "routes[].read" => around("routes[]", &format!("match: GET /x\n{example}")),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
-            "policies.<name>.cache"
-            | "policies.<name>.signed"
-            | "policies.<name>.limit"
-            | "policies.<name>.retry"
-            | "policies.<name>.timeout" => around("policies.<name>", example),
+            path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
+                around("policies.<name>", example)
+            }
             "policies.<name>.cache.key.query" => {
                 around("policies.<name>.cache", &format!("key: {{ {example} }}"))
             }

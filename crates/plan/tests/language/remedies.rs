@@ -30,9 +30,9 @@ fn layer(policy: &str) -> Layer {
 
 #[test]
 fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
-    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, retry: true, cache: true";
+    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, retry: true, hedge: true, cache: true";
     let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
-    assert_eq!(words(&plan), ["cache", "timeout.overall", "retry", "limit", "timeout.per_try"]);
+    assert_eq!(words(&plan), ["cache", "timeout.overall", "hedge", "retry", "limit", "timeout.per_try"]);
     let both = "clients: { limit: 1/s }, live: { cache: true, retry: true }";
     let plan = meant(both, "{ match: /, proxy: wrapped, use: [clients, live] }");
     assert_eq!(
@@ -67,6 +67,10 @@ fn the_defaults_are_those_of_the_reference() {
     assert_eq!((retry.attempts, retry.share, retry.floor, retry.replay), (5, 0.1, 1.0, 1 << 20));
     assert_eq!((retry.first, retry.longest), (Duration::from_millis(50), Duration::from_secs(2)));
     assert_eq!((retry.statuses.len(), retry.errors.len(), retry.any_method), (1, 1, true));
+    let Layer::Hedge(hedge) = layer("hedge: true") else { panic!("it hedges") };
+    assert_eq!((hedge.after, hedge.share), (plan::HedgeAfter::Percentile(0.95), 0.05));
+    let Layer::Hedge(hedge) = layer("hedge: { after: 200ms, budget: 1% }") else { panic!("it hedges") };
+    assert_eq!((hedge.after, hedge.share), (plan::HedgeAfter::Time(Duration::from_millis(200)), 0.01));
     let Layer::Limit { limit, .. } = layer("limit: 100/s") else { panic!("it limits") };
     assert_eq!((limit.amount, limit.per, limit.burst), (100, Duration::from_secs(1), 100));
     assert_eq!((limit.algorithm, &limit.by, limit.keys), (Algorithm::Gcra, &LimitBy::All, 100_000));
@@ -122,6 +126,10 @@ fn what_makes_no_sense_is_told() {
             "2:31 policies.p.retry.on | `200` is no status of an error | write one of 400 to 599, like `503`",
         ),
         (
+            "hedge: { after: p20 }",
+            "2:34 policies.p.hedge.after | `p20` is no percentile to hedge at | write one from `p50` to `p99.9`, or a time like `200ms`",
+        ),
+        (
             "timeout: { overall: 1s, per_try: 2s }",
             "2:51 policies.p.timeout.per_try | one try may take longer than all of them together | write less than `overall`",
         ),
@@ -168,11 +176,11 @@ fn what_makes_no_sense_is_told() {
         bad(&file("p: { retry: true }", "{ match: GET /, use: p, compose: { a: { api: GET /a, use: p } } }"));
     assert_eq!(
         one(&steps),
-        "3:31 routes[0].use | `p` retries, and so does `p` around a step: their tries multiply | take one of them out"
+        "3:31 routes[0].use | `p` has `retry`, and so has `p` around a step: their tries multiply | take one of them out"
     );
     let text = "sources: { api: { http: http://a, use: q } }\npolicies: { p: { retry: true }, q: { retry: true } }\nroutes: [{ match: /, proxy: api, use: p }]\n";
     assert_eq!(
         one(&bad(text)),
-        "3:39 routes[0].use | `p` retries, and so does `q` around the source: their tries multiply | take one of them out"
+        "3:39 routes[0].use | `p` has `retry`, and so has `q` around the source: their tries multiply | take one of them out"
     );
 }

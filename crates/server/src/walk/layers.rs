@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cache::Store;
-use policy::{CacheLayer, Layer, LimitLayer, Remedies, RetryLayer, TimeoutLayer};
+use policy::{CacheLayer, HedgeLayer, Layer, LimitLayer, Remedies, RetryLayer, TimeoutLayer};
 use redis_link::Link;
 
 use crate::walk::composition::Names;
@@ -19,6 +19,8 @@ pub(crate) struct Kit<'a> {
 
 /// Where layers stand.
 pub(crate) struct Place<'a> {
+    /// Where metrics say that it is.
+    pub(crate) route: &'a str,
     /// What the route calls the segments of its path; steps bring those of theirs along.
     pub(crate) names: &'a Names,
     /// What is asked, as keys of the cache call it.
@@ -34,6 +36,10 @@ impl Kit<'_> {
     }
 
     fn layer(&self, layer: &plan::Layer, place: &Place<'_>) -> Layer {
+        let outcomes = |policy: &str, known| {
+            let (route, policy) = (place.route.into(), policy.into());
+            self.remedies.tally.at(policy::Place { route, policy, remedy: layer.word() }, known)
+        };
         match layer {
             plan::Layer::Cache(cache) => Layer::Cache(Box::new(CacheLayer {
                 policy: Arc::clone(cache),
@@ -43,9 +49,17 @@ impl Kit<'_> {
                 link: self.tier.cloned(),
                 stands_in: place.stands_in,
             })),
-            plan::Layer::Retry(rule) => Layer::Retry(RetryLayer(self.remedies.retries.of(rule))),
+            plan::Layer::Hedge(rule) => Layer::Hedge(Box::new(HedgeLayer::new(
+                self.remedies.hedges.of(rule),
+                outcomes(&rule.name, HedgeLayer::OUTCOMES),
+            ))),
+            plan::Layer::Retry(rule) => Layer::Retry(RetryLayer {
+                retries: self.remedies.retries.of(rule),
+                outcomes: outcomes(&rule.name, RetryLayer::OUTCOMES),
+            }),
             plan::Layer::Limit { limit, is_of_source } => Layer::Limit(Box::new(LimitLayer {
                 limited: self.remedies.limits.of(limit),
+                outcomes: outcomes(&limit.name, LimitLayer::OUTCOMES),
                 is_told: !is_of_source,
                 source: place.source.into(),
                 names: Arc::clone(place.names),

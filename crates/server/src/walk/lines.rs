@@ -49,7 +49,9 @@ impl Lines {
 impl StepStack {
     pub(crate) fn new(wrapping: &Wrapping, plan: &Plan, sources: &[LocalSource], kit: &Kit<'_>) -> Self {
         let source = plan.source(wrapping.source).name();
-        let place = Place { names: &Names::default(), source, stands_in: wrapping.stands_in };
+        // Steps that ask the same in the same way share what wraps them, whatever their routes.
+        let route = &format!("(steps of {source})");
+        let place = Place { route, names: &Names::default(), source, stands_in: wrapping.stands_in };
         let layers = kit.layers(&wrapping.layers, &place);
         match &sources[wrapping.source.place()] {
             LocalSource::Http(origin) => {

@@ -42,8 +42,12 @@ impl Local {
         let lines = Rc::new(Lines::new(&running, before, &kit));
         let routes = running.plan.routes.iter().zip(running.destinations()).zip(&running.ways);
         let stacks = routes.map(|((route, destination), way)| {
-            let place =
-                Place { names: &destination.names, source: &destination.source_name, stands_in: false };
+            let place = Place {
+                route: &destination.route,
+                names: &destination.names,
+                source: &destination.source_name,
+                stands_in: false,
+            };
             Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
         });
         let stacks = stacks.collect();

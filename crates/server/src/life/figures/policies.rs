@@ -1,4 +1,4 @@
-//! Of the limit and the retries of each policy.
+//! Of what policies wrap calls with.
 
 use telemetry::Family;
 
@@ -7,12 +7,10 @@ use crate::walk::running::Running;
 
 pub(super) fn families(running: &Running) -> Vec<Family> {
     let limits: Vec<_> = running.remedies.limits.iter().collect();
-    let retries: Vec<_> = running.remedies.retries.iter().collect();
     let mut families = of_each(
         "policy",
         &limits,
         [
-            (Family::counter("limited", "Calls refused by the limit of a policy"), |of| of.refused()),
             (Family::gauge("limit_keys", "Values of `per` that a limit counts apart now"), |of| of.keys()),
             (
                 Family::counter(
@@ -23,16 +21,10 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
             ),
         ],
     );
-    families.extend(of_each(
-        "policy",
-        &retries,
-        [
-            (Family::counter("retries", "Tries beyond the first"), |of| of.made()),
-            (
-                Family::counter("retries_denied", "Tries that the budget of their policy did not allow"),
-                |of| of.denied(),
-            ),
-        ],
-    ));
+    let counts = running.remedies.tally.counts();
+    if !counts.is_empty() {
+        let remedies = Family::counter("remedies", "Calls that a policy did something about");
+        families.push(remedies.by(["route", "policy", "remedy", "outcome"], counts));
+    }
     families
 }
