@@ -1,15 +1,45 @@
-//! Breaker: whether a target that keeps failing is to be asked at all. A pure state machine; time is an argument.
+//! Breaker: whether a target that keeps failing is to be asked at all.
 //!
-//! In: what became of each call. Out: whether the next may pass. Shared by all cores as a `SharedBreaker`.
+//! In: a rule, and that enough has failed; then what became of each probe. Out: whether the next call may pass, and how long
+//! until one may. A pure state machine: the time is an argument. Shared by all cores as a `SharedBreaker`; `record` knows
+//! what is enough, and `window` how many calls there were of late.
+
+pub(crate) mod record;
+mod window;
 
 use std::time::{Duration, Instant};
 
 use crate::backoff::Backoff;
 
-/// So many failures in a row open the breaker.
-const FAILURES: u32 = 5;
-/// How long it stays open before the first probe, unless it may rest for less; then twice as long each time.
-const PAUSE: Duration = Duration::from_secs(1);
+/// When a breaker opens, how long it rests and what closes it again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BreakerRule {
+    /// What opens it.
+    pub opens: Opens,
+    /// How long it is open before the first probe; no longer than `longest_rest`.
+    pub first_rest: Duration,
+    /// It rests twice as long after each probe that fails, up to this.
+    pub longest_rest: Duration,
+    /// So many probes in a row must succeed to close it, one after another: a target that is dead costs nobody more than
+    /// one call a rest. None counts as one.
+    pub probes: u32,
+}
+
+/// What opens a breaker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Opens {
+    /// So many failures in a row. None counts as one.
+    InARow(u32),
+    /// So large a share of failures. Told by a failure: a success does not open it, even if it makes the calls enough.
+    Share {
+        /// Of one, to a millionth. What is not between zero and one is the nearest that is.
+        share: f64,
+        /// Calls count that have ended within this time, to a tenth of it. At least 100 milliseconds.
+        window: Duration,
+        /// Of fewer calls nothing is said: the first failure of the day is no reason.
+        fewest: u32,
+    },
+}
 
 /// Whether a call may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,108 +55,100 @@ pub(crate) enum BreakerDecision {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Breaker {
-    state: State,
-    /// How long it stays open before the first probe, and between probes.
-    pauses: Backoff,
+    /// None: it is closed.
+    open: Option<Open>,
+    rests: Backoff,
+    probes: u32,
 }
 
 #[derive(Debug)]
-enum State {
-    Closed {
-        failures: u32,
-    },
-    /// `probes`: so many have failed since it opened.
-    Open {
-        until: Instant,
-        probes: u32,
-    },
-    Probing {
-        probes: u32,
-    },
+struct Open {
+    /// The rest: since when, and how long.
+    since: Instant,
+    rest: Duration,
+    /// A probe is under way.
+    is_probing: bool,
+    /// Probes that have failed since it opened.
+    failed: u32,
+    /// Probes that have succeeded since the last that failed.
+    succeeded: u32,
 }
 
 impl Breaker {
-    /// A closed one, which is open for no longer than `rest` between probes.
-    pub(crate) fn new(rest: Duration) -> Self {
-        Breaker { state: State::Closed { failures: 0 }, pauses: Backoff::new(PAUSE, rest) }
+    /// A closed one.
+    pub(crate) fn new(rule: &BreakerRule) -> Self {
+        let rests = Backoff::new(rule.first_rest, rule.longest_rest);
+        Breaker { open: None, rests, probes: rule.probes }
     }
 
-    /// Closed, and nothing has failed lately.
-    pub(crate) fn is_untroubled(&self) -> bool {
-        matches!(self.state, State::Closed { failures: 0 })
-    }
-
-    /// Whether it lets everything through: not open, nor tried with a probe.
-    pub(crate) fn is_closed(&self) -> bool {
-        matches!(self.state, State::Closed { .. })
+    /// How long until a probe may pass, as far as is known: no time at all where it is closed, or where what becomes of
+    /// the probe under way decides.
+    pub(crate) fn rest(&self, now: Instant) -> Duration {
+        match &self.open {
+            Some(Open { since, rest, is_probing: false, .. }) => {
+                rest.saturating_sub(now.saturating_duration_since(*since))
+            }
+            Some(_) | None => Duration::ZERO,
+        }
     }
 
     /// What `try_pass` would say, without taking the probe.
     pub(crate) fn would_pass(&self, now: Instant) -> bool {
-        match self.state {
-            State::Closed { .. } => true,
-            State::Open { until, .. } => now >= until,
-            State::Probing { .. } => false,
-        }
+        self.open.as_ref().is_none_or(|open| !open.is_probing) && self.rest(now).is_zero()
     }
 
-    /// Whether a call may be made. A probe has to be followed by `succeeded`, `failed` or `abandoned`.
+    /// Whether a call may be made. A probe has to be followed by `probe_succeeded`, `probe_failed` or `abandoned`.
     pub(crate) fn try_pass(&mut self, now: Instant) -> BreakerDecision {
-        match self.state {
-            State::Closed { .. } => BreakerDecision::Pass,
-            State::Open { until, probes } if now >= until => {
-                self.state = State::Probing { probes };
+        let would_pass = self.would_pass(now);
+        match &mut self.open {
+            None => BreakerDecision::Pass,
+            Some(open) if would_pass => {
+                open.is_probing = true;
                 BreakerDecision::Probe
             }
-            State::Open { .. } | State::Probing { .. } => BreakerDecision::Refused,
+            Some(_) => BreakerDecision::Refused,
         }
     }
 
-    /// The target did its work. Says whether that closed the breaker. Of those that passed before it opened, none does:
-    /// their replies may be as old as the failure.
-    pub(crate) fn succeeded(&mut self, probe: bool) -> bool {
-        match self.state {
-            State::Closed { .. } => self.state = State::Closed { failures: 0 },
-            State::Probing { .. } if probe => {
-                self.state = State::Closed { failures: 0 };
-                return true;
-            }
-            State::Open { .. } | State::Probing { .. } => {}
-        }
-        false
+    /// Enough has failed.
+    pub(crate) fn open(&mut self, now: Instant) {
+        self.rest_after(0, now);
     }
 
-    /// The target did work that did not pass here. Says whether that closed the breaker.
-    pub(crate) fn revived(&mut self) -> bool {
-        let was_closed = self.is_closed();
-        if !was_closed {
-            self.state = State::Closed { failures: 0 };
+    /// The target did its work. Says whether that closed the breaker; otherwise the next probe may pass at once.
+    pub(crate) fn probe_succeeded(&mut self) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        open.is_probing = false;
+        open.succeeded += 1;
+        let is_enough = open.succeeded >= self.probes;
+        if is_enough {
+            self.close();
         }
-        !was_closed
+        is_enough
     }
 
-    /// It did not. Says whether that opened the breaker, which a failed probe does again.
-    pub(crate) fn failed(&mut self, probe: bool, now: Instant) -> bool {
-        let probes = match self.state {
-            State::Closed { failures } if failures + 1 < FAILURES => {
-                self.state = State::Closed { failures: failures + 1 };
-                return false;
-            }
-            State::Closed { .. } => 0,
-            State::Probing { probes } if probe => probes.saturating_add(1),
-            State::Open { .. } | State::Probing { .. } => return false,
-        };
-        self.state = State::Open { until: now + self.pauses.after(probes.saturating_add(1)), probes };
-        true
+    /// It did not: the breaker rests for longer than before.
+    pub(crate) fn probe_failed(&mut self, now: Instant) {
+        if let Some(open) = &self.open {
+            self.rest_after(open.failed.saturating_add(1), now);
+        }
     }
 
-    /// Nothing is known: whoever asked went away, or nothing was sent. The next may be the probe.
-    pub(crate) fn abandoned(&mut self, probe: bool, now: Instant) {
-        if let State::Probing { probes } = self.state
-            && probe
-        {
-            self.state = State::Open { until: now, probes };
+    /// Nothing is known of the probe: whoever asked went away, or nothing was sent. The next may pass at once.
+    pub(crate) fn abandoned(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.is_probing = false;
         }
+    }
+
+    /// The target is well.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
+    fn rest_after(&mut self, failed: u32, now: Instant) {
+        let rest = self.rests.after(failed.saturating_add(1));
+        self.open = Some(Open { since: now, rest, is_probing: false, failed, succeeded: 0 });
     }
 }
 
@@ -136,96 +158,96 @@ mod tests {
 
     use super::*;
 
-    const REST: Duration = Duration::from_secs(5);
+    const SECOND: Duration = Duration::from_secs(1);
+    const RULE: BreakerRule = BreakerRule {
+        opens: Opens::InARow(5),
+        first_rest: SECOND,
+        longest_rest: Duration::from_secs(5),
+        probes: 1,
+    };
 
-    fn opened(now: Instant) -> Breaker {
-        let mut breaker = Breaker::new(REST);
-        for _ in 0..FAILURES {
-            assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
-            breaker.failed(false, now);
-        }
+    fn opened(rule: BreakerRule, now: Instant) -> Breaker {
+        let mut breaker = Breaker::new(&rule);
+        breaker.open(now);
         breaker
     }
 
     #[test]
-    fn the_fifth_failure_in_a_row_opens_it_for_a_second() {
+    fn it_lets_one_probe_through_after_its_rest() {
         let start = Instant::now();
-        let mut breaker = opened(start);
-        assert_eq!(breaker.try_pass(start), BreakerDecision::Refused);
-        assert_eq!(breaker.try_pass(start + Duration::from_millis(999)), BreakerDecision::Refused);
-        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Probe);
-        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Refused, "one probe at a time");
+        let mut breaker = Breaker::new(&RULE);
+        assert_eq!((breaker.try_pass(start), breaker.rest(start)), (BreakerDecision::Pass, Duration::ZERO));
+        breaker.open(start);
+        assert_eq!((breaker.try_pass(start), breaker.rest(start)), (BreakerDecision::Refused, SECOND));
+        let almost = start + Duration::from_millis(999);
+        assert_eq!(breaker.try_pass(almost), BreakerDecision::Refused);
+        assert_eq!(breaker.rest(almost), Duration::from_millis(1));
+        assert_eq!(breaker.try_pass(start + SECOND), BreakerDecision::Probe);
+        assert_eq!(breaker.try_pass(start + SECOND), BreakerDecision::Refused, "one probe at a time");
     }
 
     #[test]
-    fn a_success_in_between_starts_the_count_anew() {
-        let now = Instant::now();
-        let mut breaker = Breaker::new(REST);
-        for _ in 0..10 {
-            for _ in 1..FAILURES {
-                assert!(!breaker.failed(false, now));
-            }
-            breaker.succeeded(false);
-        }
-        assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
-    }
-
-    #[test]
-    fn failed_probes_double_the_pause_up_to_five_seconds() {
+    fn failed_probes_double_the_rest_up_to_the_longest() {
         let mut now = Instant::now();
-        let mut breaker = opened(now);
-        for pause in [1, 2, 4, 5, 5] {
-            assert!(!breaker.would_pass(now + Duration::from_millis(pause * 1000 - 1)));
-            now += Duration::from_secs(pause);
+        let mut breaker = opened(RULE, now);
+        for rest in [1, 2, 4, 5, 5] {
+            assert_eq!(breaker.rest(now), rest * SECOND);
+            assert!(!breaker.would_pass(now + Duration::from_millis(u64::from(rest) * 1000 - 1)));
+            now += rest * SECOND;
             assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
-            assert!(breaker.failed(true, now));
+            breaker.probe_failed(now);
         }
     }
 
     #[test]
-    fn a_probe_that_succeeds_closes_it_and_one_that_is_lost_makes_room_for_another() {
+    fn a_probe_that_is_lost_makes_room_for_another() {
         let start = Instant::now();
-        let mut breaker = opened(start);
-        let now = start + PAUSE;
-        assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
-        breaker.abandoned(true, now);
-        assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
-        assert!(breaker.succeeded(true));
-        assert_eq!(breaker.try_pass(now), BreakerDecision::Pass);
+        let mut breaker = opened(RULE, start);
+        assert_eq!(breaker.try_pass(start + SECOND), BreakerDecision::Probe);
+        breaker.abandoned();
+        assert_eq!(breaker.try_pass(start + SECOND), BreakerDecision::Probe);
+        assert!(breaker.probe_succeeded());
+        assert_eq!(breaker.try_pass(start + SECOND), BreakerDecision::Pass);
     }
 
     #[test]
-    fn replies_of_before_neither_close_it_nor_keep_it_open() {
+    fn so_many_probes_in_a_row_close_it_one_after_another() {
         let start = Instant::now();
-        let mut breaker = opened(start);
-        assert!(!breaker.succeeded(false));
-        assert!(!breaker.failed(false, start + PAUSE));
-        assert_eq!(breaker.try_pass(start + PAUSE), BreakerDecision::Probe);
+        let mut breaker = opened(BreakerRule { probes: 3, ..RULE }, start);
+        let mut now = start + SECOND;
+        for _ in 0..2 {
+            assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
+            assert_eq!(breaker.try_pass(now), BreakerDecision::Refused);
+            assert!(!breaker.probe_succeeded(), "the next may pass at once");
+        }
+        assert_eq!(breaker.try_pass(now), BreakerDecision::Probe);
+        breaker.probe_failed(now);
+        now += 2 * SECOND;
+        for is_last in [false, false, true] {
+            assert_eq!(breaker.try_pass(now), BreakerDecision::Probe, "they are counted anew");
+            assert_eq!(breaker.probe_succeeded(), is_last);
+        }
     }
 
     #[test]
     fn a_short_rest_is_short_from_the_first() {
         let start = Instant::now();
-        let mut breaker = Breaker::new(Duration::from_millis(100));
-        (0..FAILURES).for_each(|_| {
-            breaker.failed(false, start);
-        });
-        assert_eq!(breaker.try_pass(start + Duration::from_millis(100)), BreakerDecision::Probe);
+        let mut breaker = opened(BreakerRule { longest_rest: SECOND / 10, ..RULE }, start);
+        assert_eq!(breaker.try_pass(start + SECOND / 10), BreakerDecision::Probe);
     }
 
     #[test]
-    fn who_is_heard_of_otherwise_need_not_be_probed() {
+    fn a_rest_without_end_does_not_overflow() {
         let start = Instant::now();
-        let mut breaker = opened(start);
-        assert!(breaker.revived());
-        assert_eq!(breaker.try_pass(start), BreakerDecision::Pass);
-        breaker.failed(false, start);
-        assert!(!breaker.revived() && !breaker.is_untroubled(), "what fails while it is heard of is counted");
+        let rule = BreakerRule { first_rest: Duration::MAX, longest_rest: Duration::MAX, ..RULE };
+        let breaker = opened(rule, start + SECOND);
+        assert_eq!(breaker.rest(start), Duration::MAX, "also by a clock that is a little behind");
     }
 
-    /// What may happen to one request after another.
+    /// What may happen, one after another.
     #[derive(Clone, Copy, Debug)]
     enum Event {
+        Open,
         Ask,
         Succeed,
         Fail,
@@ -235,54 +257,69 @@ mod tests {
 
     fn event() -> impl Strategy<Value = Event> {
         prop_oneof![
-            3 => Just(Event::Ask),
+            1 => Just(Event::Open),
+            4 => Just(Event::Ask),
             1 => Just(Event::Succeed),
-            3 => Just(Event::Fail),
+            2 => Just(Event::Fail),
             1 => Just(Event::Abandon),
             1 => (0..3000_u64).prop_map(Event::Wait),
         ]
     }
 
     proptest! {
-        /// Whatever happens: at most one probe is under way, it opens only by failures, and after the longest pause
-        /// somebody may pass.
+        /// Whatever happens: it refuses only while it is open, at most one probe is under way, it closes by as many
+        /// probes in a row as it should, what it says of the rest is true, and after the longest somebody may pass.
         #[test]
-        fn it_never_locks_out_for_good(events in proptest::collection::vec(event(), 0..200)) {
+        fn it_never_locks_out_for_good(probes in 0..4_u32, events in proptest::collection::vec(event(), 0..200)) {
             let mut now = Instant::now();
-            let mut breaker = Breaker::new(REST);
-            let mut under_way: Vec<bool> = Vec::new();
-            let mut failures_in_a_row = 0;
+            let mut breaker = Breaker::new(&BreakerRule { probes, ..RULE });
+            let (mut is_open, mut is_probing, mut in_a_row) = (false, false, 0);
             for event in events {
                 match event {
+                    Event::Open if !is_open => {
+                        breaker.open(now);
+                        (is_open, in_a_row) = (true, 0);
+                    }
                     Event::Ask => {
-                        let foretold = breaker.would_pass(now);
-                        let verdict = breaker.try_pass(now);
-                        prop_assert_eq!(foretold, verdict != BreakerDecision::Refused);
-                        match verdict {
-                            BreakerDecision::Refused => prop_assert!(failures_in_a_row >= FAILURES),
-                            passed => under_way.push(passed == BreakerDecision::Probe),
+                        let (foretold, rest) = (breaker.would_pass(now), breaker.rest(now));
+                        let decision = breaker.try_pass(now);
+                        prop_assert_eq!(foretold, decision != BreakerDecision::Refused);
+                        match decision {
+                            BreakerDecision::Pass => prop_assert!(!is_open),
+                            BreakerDecision::Probe => {
+                                prop_assert!(is_open && !is_probing && rest.is_zero());
+                                is_probing = true;
+                            }
+                            BreakerDecision::Refused => {
+                                prop_assert!(is_open && (is_probing || !rest.is_zero()));
+                                prop_assert!(is_probing || breaker.would_pass(now + rest));
+                            }
                         }
                     }
-                    Event::Succeed => if let Some(probe) = under_way.pop()
-                        && (breaker.succeeded(probe) || breaker.is_untroubled())
-                    {
-                        failures_in_a_row = 0;
-                    },
-                    Event::Fail => if let Some(probe) = under_way.pop() {
-                        failures_in_a_row += 1;
-                        breaker.failed(probe, now);
-                    },
-                    Event::Abandon => if let Some(probe) = under_way.pop() {
-                        breaker.abandoned(probe, now);
-                    },
+                    Event::Succeed if is_probing => {
+                        (is_probing, in_a_row) = (false, in_a_row + 1);
+                        let has_closed = breaker.probe_succeeded();
+                        prop_assert_eq!(has_closed, in_a_row == probes.max(1));
+                        is_open = !has_closed;
+                    }
+                    Event::Fail if is_probing => {
+                        (is_probing, in_a_row) = (false, 0);
+                        breaker.probe_failed(now);
+                        prop_assert!(breaker.rest(now) >= RULE.first_rest);
+                    }
+                    Event::Abandon if is_probing => {
+                        is_probing = false;
+                        breaker.abandoned();
+                        prop_assert!(breaker.would_pass(now));
+                    }
                     Event::Wait(milliseconds) => now += Duration::from_millis(milliseconds),
+                    Event::Open | Event::Succeed | Event::Fail | Event::Abandon => {}
                 }
-                prop_assert!(under_way.iter().filter(|probe| **probe).count() <= 1);
             }
-            for probe in under_way {
-                breaker.abandoned(probe, now);
+            if is_probing {
+                breaker.abandoned();
             }
-            prop_assert_ne!(breaker.try_pass(now + REST), BreakerDecision::Refused);
+            prop_assert_ne!(breaker.try_pass(now + RULE.longest_rest), BreakerDecision::Refused);
         }
     }
 }

@@ -17,6 +17,7 @@ mod shared_breaker;
 mod timer;
 
 pub use backoff::Backoff;
+pub use breaker::{BreakerRule, Opens};
 pub use budget::Budget;
 pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
 pub use percentile::Percentile;

@@ -184,7 +184,7 @@ impl Node {
     }
 
     fn succeeded(&self, passage: Passage) {
-        if passage.succeeded() {
+        if passage.succeeded(Instant::now) {
             self.tell_of_recovery();
         }
     }
@@ -357,10 +357,11 @@ mod tests {
     use message::open_files;
 
     use super::*;
+    use crate::shared_link::breaker_rule;
 
     /// What as many connections that fail so do to the breaker as open it.
     fn is_open_after(cause: std::io::Error) -> bool {
-        let breaker = SharedBreaker::new(Duration::from_secs(5));
+        let breaker = SharedBreaker::new(breaker_rule(Duration::from_secs(5)));
         let error = failure::unconnected("redis", "127.0.0.1:6379", cause.into());
         for _ in 0..5 {
             let passage = breaker.pass(Instant::now).expect("nothing opens it before the fifth");

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use guard::SharedBreaker;
+use guard::{BreakerRule, Opens, SharedBreaker};
 use message::{Error, Result};
 use plan::{RedisServer, RedisSource, Topology};
 use redis::TlsCertificates;
@@ -48,7 +48,7 @@ impl SharedLink {
         let certificates = tls::certificates(&plan, topology.servers())?;
         let breakers = match topology {
             Topology::Standalone(_) | Topology::Sentinel { .. } => {
-                Breakers::One(SharedBreaker::new(plan.rest))
+                Breakers::One(SharedBreaker::new(breaker_rule(plan.rest)))
             }
             Topology::Cluster(_) => Breakers::Nodes(Mutex::default()),
         };
@@ -103,7 +103,7 @@ impl SharedLink {
             Breakers::One(breaker) => Arc::clone(breaker),
             Breakers::Nodes(nodes) => {
                 let mut nodes = lock(nodes);
-                let new = || SharedBreaker::new(self.plan.rest);
+                let new = || SharedBreaker::new(breaker_rule(self.plan.rest));
                 Arc::clone(nodes.entry(address.to_owned()).or_insert_with(new))
             }
         }
@@ -115,6 +115,11 @@ impl SharedLink {
             lock(nodes).retain(|address, _| known(address));
         }
     }
+}
+
+/// Five failures in a row are enough, after a second the first may try, and one that gets its reply is enough again.
+pub(crate) fn breaker_rule(longest_rest: Duration) -> BreakerRule {
+    BreakerRule { opens: Opens::InARow(5), first_rest: Duration::from_secs(1), longest_rest, probes: 1 }
 }
 
 /// No code that can panic runs under the lock, so a poisoned one is as good as another.

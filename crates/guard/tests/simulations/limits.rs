@@ -1,13 +1,12 @@
-//! What the server relies on when several cores ask one `Limits`: each looks, works while the others go on, and gives its
+//! Several cores ask one `Limits`: each looks, works while the others go on, and gives its
 //! response only where `take` lets it. What is given is exactly what the allowance permits.
-//!
-//! Everything is drawn from a seed, so a failure is told as its seed and its steps, and comes again. That the checks find
-//! something is shown by taking the guard out.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use guard::{Algorithm, Allowance, LimitDecision, Limits};
+
+use crate::Random;
 
 const SEEDS: u64 = 3000;
 const STEPS: usize = 300;
@@ -91,7 +90,7 @@ impl Guard for Wasteful {
 
 /// Several cores before one guard.
 struct World<G> {
-    random: u64,
+    random: Random,
     allowance: Allowance,
     guard: G,
     start: Instant,
@@ -121,13 +120,12 @@ enum Did {
 
 impl<G: Guard> World<G> {
     fn new(seed: u64) -> Self {
-        let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let algorithm =
-            [Algorithm::Gcra, Algorithm::Fixed, Algorithm::Sliding][draw(&mut random, 3) as usize];
-        let amount = 1 + draw(&mut random, 40);
+        let mut random = Random::new(seed);
+        let algorithm = [Algorithm::Gcra, Algorithm::Fixed, Algorithm::Sliding][random.below(3) as usize];
+        let amount = 1 + random.below(40);
         // A multiple, so that what saturates a rate is a whole number at each moment.
-        let per = Duration::from_nanos(amount * (1 + draw(&mut random, 30)));
-        let allowance = Allowance { algorithm, amount, per, burst: 1 + draw(&mut random, 6) };
+        let per = Duration::from_nanos(amount * (1 + random.below(30)));
+        let allowance = Allowance { algorithm, amount, per, burst: 1 + random.below(6) };
         World {
             random,
             allowance,
@@ -141,7 +139,7 @@ impl<G: Guard> World<G> {
     }
 
     fn draw(&mut self, below: u64) -> u64 {
-        draw(&mut self.random, below)
+        self.random.below(below)
     }
 
     fn moment(&self) -> Instant {
@@ -229,14 +227,6 @@ impl<G: Guard> World<G> {
         }
         Ok(())
     }
-}
-
-/// xorshift64*.
-fn draw(random: &mut u64, below: u64) -> u64 {
-    *random ^= *random >> 12;
-    *random ^= *random << 25;
-    *random ^= *random >> 27;
-    (random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % below
 }
 
 /// Whether one more, now, is more than the allowance has in some interval. From all that was given, and nothing else.
