@@ -156,6 +156,7 @@ mod reading {
 
 mod remedies {
     //! What wraps a call, on a route, on a source and on a step alike.
+    mod breaker;
     mod hedge;
     mod limit;
     mod nested;

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
-use crate::{Body, Request, RequestView, Response, Result, Sent};
+use crate::{Body, FLEETFOOT_ERROR, Kind, Request, RequestView, Response, Result, Sent};
 
 /// See the module.
 pub trait Ask: Sized + 'static {
@@ -31,6 +32,9 @@ pub trait Ask: Sized + 'static {
 
     /// The same once more; `None`: its content cannot be sent again.
     fn once_more(&self) -> Option<Self>;
+
+    /// What stands in for an answer: JSON that the config gives, and the word of the error that it stands in for.
+    fn standing_in(json: Bytes, for_what: Kind) -> Self::Answer;
 
     /// Status and fields of an answer, where answers have them.
     fn head_of(answer: &Self::Answer) -> Option<(StatusCode, &HeaderMap)>;
@@ -93,6 +97,16 @@ impl Ask for Request {
             Body::Stream(_) | Body::Tunnel(_) => return None,
         };
         Some(self.with(body, self.interim.clone()))
+    }
+
+    fn standing_in(json: Bytes, for_what: Kind) -> Response {
+        let mut response = Response::new(StatusCode::OK);
+        let fields = &mut response.fields;
+        fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        fields.insert(FLEETFOOT_ERROR, HeaderValue::from_static(for_what.word()));
+        response.body = json.into();
+        response
     }
 
     fn head_of(response: &Response) -> Option<(StatusCode, &HeaderMap)> {

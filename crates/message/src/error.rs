@@ -7,6 +7,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderName;
+
+/// The word of what failed: the same in logs, metrics and answers, whatever becomes of the sentences.
+pub const FLEETFOOT_ERROR: HeaderName = HeaderName::from_static("fleetfoot-error");
+
 /// The result of anything on the way of a request.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -62,6 +67,8 @@ pub enum Kind {
     MalformedResponse,
     /// All targets of the source are marked unhealthy.
     NoHealthyTarget,
+    /// The source keeps failing, and a breaker lets no call pass for now.
+    BreakerOpen,
     /// A Redis that is read from cannot be asked, and nothing recent enough is remembered.
     ReadUnavailable,
     /// What was read cannot be given as the route says: an error, another type, too much, no text.
@@ -80,7 +87,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 26] = [
+    pub const ALL: [Kind; 27] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
@@ -100,6 +107,7 @@ impl Kind {
         Kind::BrokeOff,
         Kind::MalformedResponse,
         Kind::NoHealthyTarget,
+        Kind::BreakerOpen,
         Kind::ReadUnavailable,
         Kind::UnusableReply,
         Kind::NoRoute,
@@ -108,6 +116,11 @@ impl Kind {
         Kind::Draining,
         Kind::Internal,
     ];
+
+    /// Those that a source is to blame for.
+    pub fn of_sources() -> impl Iterator<Item = Kind> {
+        Kind::ALL.into_iter().filter(|kind| kind.side() == Side::Source)
+    }
 
     /// Whose fault this kind is.
     pub const fn side(self) -> Side {
@@ -131,6 +144,7 @@ impl Kind {
             | Kind::BrokeOff
             | Kind::MalformedResponse
             | Kind::NoHealthyTarget
+            | Kind::BreakerOpen
             | Kind::ReadUnavailable
             | Kind::UnusableReply => Side::Source,
             Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
@@ -159,6 +173,7 @@ impl Kind {
             Kind::BrokeOff => "broke-off",
             Kind::MalformedResponse => "malformed-response",
             Kind::NoHealthyTarget => "no-healthy-target",
+            Kind::BreakerOpen => "breaker-open",
             Kind::ReadUnavailable => "read-unavailable",
             Kind::UnusableReply => "unusable-reply",
             Kind::NoRoute => "no-route",

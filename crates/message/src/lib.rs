@@ -25,7 +25,7 @@ pub use body::{Body, Duplex, Tunnel};
 pub use cache_status::{CacheOutcome, CacheStatus, Fwd};
 pub use call::Call;
 pub use clock::{Clock, ClockReading, Skew, Timestamp};
-pub use error::{Error, Kind, Misfit, Result, Retry, Side};
+pub use error::{Error, FLEETFOOT_ERROR, Kind, Misfit, Result, Retry, Side};
 pub use fields::Fields;
 pub use interim::{Interim, InterimHead};
 pub use quota::{Quota, QuotaPolicy};

@@ -44,6 +44,11 @@ pub struct Targets {
 }
 
 impl Targets {
+    /// None but these may not be asked.
+    pub fn bar(&mut self, targets: impl IntoIterator<Item = usize>) {
+        self.barred = targets.into_iter().fold(0, |barred, target| barred | bit(target));
+    }
+
     /// Whether one may be asked.
     pub fn may_ask(&self, target: usize) -> bool {
         self.barred & bit(target) == 0

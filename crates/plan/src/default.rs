@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZero;
 use std::time::Duration;
 
+use guard::{BreakerRule, Opens};
 use rules::Encoding;
 
 use crate::meant::{
@@ -136,6 +137,12 @@ pub(crate) const WIDTH: usize = 16;
 pub(crate) const MOST: usize = 256;
 
 /// For how long what a step gave may stand in for what it cannot give now.
+pub(crate) const BREAKER: BreakerRule = BreakerRule {
+    opens: Opens::Share { share: 0.5, window: Duration::from_secs(10), fewest: 20 },
+    first_rest: Duration::from_secs(1),
+    longest_rest: Duration::from_secs(30),
+    probes: 1,
+};
 pub(crate) const HEDGE_PERCENTILE: f64 = 0.95;
 pub(crate) const HEDGE_SHARE: f64 = 0.05;
 pub(crate) const LIMIT_KEYS: usize = 100_000;

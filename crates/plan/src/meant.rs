@@ -11,8 +11,10 @@ use message::Scheme;
 
 use crate::yaml::fault::Hints;
 
+mod breaker;
 mod caching;
 mod compose;
+mod failures;
 mod hedge;
 mod invalidate;
 mod layer;
@@ -27,8 +29,10 @@ mod sql;
 mod timeout;
 mod wasm;
 
+pub use breaker::*;
 pub use caching::*;
 pub use compose::*;
+pub use failures::*;
 pub use hedge::*;
 pub use invalidate::*;
 pub use layer::*;

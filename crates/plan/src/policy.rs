@@ -1,8 +1,10 @@
 //! Policy: one entry of `policies` → what it wraps calls with, and whom it lets in. Called by `check` for each.
 
+mod breaker;
 mod cache;
 mod compress;
 mod condition;
+mod failures;
 mod field;
 mod hedge;
 mod key;
@@ -52,6 +54,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> 
     layers.push_some(hedge.map(|hedge| Layer::Hedge(Arc::new(hedge))));
     let retry = section.get("retry").and_then(|node| retry::retry(name, node, report));
     layers.push_some(retry.map(|retry| Layer::Retry(Arc::new(retry))));
+    let breaker = section.get("breaker").and_then(|node| breaker::breaker(name, node, report));
+    layers.push_some(breaker.map(|breaker| Layer::Breaker(Arc::new(breaker))));
     let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
     layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
     layers.push_some(timeout.per_try.map(Layer::PerTry));

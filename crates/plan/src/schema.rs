@@ -16,7 +16,7 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use policy::{HEDGE, LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
+pub(crate) use policy::{BREAKER, HEDGE, LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
 pub(crate) use redis::{SOURCE_REDIS, SOURCE_REDIS_TIER, SOURCE_STORE};
 pub(crate) use route::{INVALIDATE, READ, ROUTE};
 pub(crate) use source::{SOURCE, SOURCE_HEALTH, SOURCE_TIMEOUT, SOURCE_TLS};
@@ -118,6 +118,7 @@ static SECTIONS: &[&Section] = &[
     &SIGNED,
     &HEDGE,
     &RETRY,
+    &BREAKER,
     &LIMIT,
     &TIMEOUT,
     &SECRET,

@@ -6,6 +6,8 @@
 
 use message::{Ask, Result, Trip};
 
+use crate::breaker::Watched;
+
 /// What a layer says of a call that arrives.
 pub(crate) enum Arrival<A> {
     /// It goes on, and the layer has nothing more to do with it.
@@ -19,12 +21,16 @@ pub(crate) enum Arrival<A> {
 }
 
 /// What a layer holds while a call is under way. Dropped where the call is cancelled.
-pub(crate) enum Held {}
+pub(crate) enum Held {
+    /// A breaker waits for what comes of it.
+    Breaker(Watched),
+}
 
 impl Held {
     /// The call has ended: the layer is told how, and may change it.
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
-        let _ = (outcome, trip);
-        match self {}
+        match self {
+            Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
+        }
     }
 }

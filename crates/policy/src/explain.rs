@@ -39,6 +39,10 @@ impl Layer {
                 );
                 (told, false)
             }
+            Layer::Breaker(breaker) => match breaker.rest(Instant::now().into_std()) {
+                None => ("closed: lets it pass".to_owned(), false),
+                Some(rest) => (format!("open: refused with 503 for another {rest:?}"), true),
+            },
             Layer::Limit(limit) => {
                 let (would_pass, quota) = limit.left(request);
                 let (policy, left, amount) = (&quota.policy.name, quota.remaining, quota.policy.amount);

@@ -4,6 +4,7 @@
 use message::{Ask, Trip};
 
 use crate::around::Arrival;
+use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
 use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
@@ -18,6 +19,8 @@ pub enum Layer {
     Hedge(Box<HedgeLayer>),
     /// Makes the call again where it failed.
     Retry(RetryLayer),
+    /// Makes no call to what keeps failing.
+    Breaker(BreakerLayer),
     /// Refuses what comes too often.
     Limit(Box<LimitLayer>),
     /// Gives up what takes too long.
@@ -40,7 +43,7 @@ impl Layer {
         match self {
             Layer::Cache(_) => AtHandPart::Holds,
             Layer::Limit(limit) => AtHandPart::Counts(limit),
-            Layer::Hedge(_) | Layer::Retry(_) | Layer::Timeout(_) => AtHandPart::None,
+            Layer::Hedge(_) | Layer::Retry(_) | Layer::Breaker(_) | Layer::Timeout(_) => AtHandPart::None,
         }
     }
 
@@ -49,6 +52,7 @@ impl Layer {
         match self {
             Layer::Cache(_) | Layer::Retry(_) => Arrival::Wait,
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
+            Layer::Breaker(breaker) => breaker.arrive::<Q>(trip),
             Layer::Limit(limit) => limit.arrive(ask, trip),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }

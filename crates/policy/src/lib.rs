@@ -4,6 +4,7 @@
 
 mod around;
 mod at_hand;
+mod breaker;
 mod cache;
 mod explain;
 mod gate;
@@ -22,6 +23,7 @@ mod under_way;
 mod verdict;
 
 pub use at_hand::{AtHand, Fresh};
+pub use breaker::{BreakerLayer, Breakers};
 pub use cache::{CacheLayer, Cacheable};
 pub use gate::Gate;
 pub use hedge::{HedgeLayer, Hedges};

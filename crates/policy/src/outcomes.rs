@@ -16,10 +16,16 @@ pub enum Outcome {
     Denied,
     /// What was made once more was the better one.
     Won,
+    /// Something that the config says was given instead.
+    StoodIn,
+    /// It was the failure that opened a breaker.
+    Opened,
+    /// It was the probe that closed a breaker.
+    Closed,
 }
 
 impl Outcome {
-    const COUNT: usize = Outcome::Won as usize + 1;
+    const COUNT: usize = Outcome::Closed as usize + 1;
 
     /// As metrics call it.
     pub fn word(self) -> &'static str {
@@ -28,6 +34,9 @@ impl Outcome {
             Outcome::Again => "again",
             Outcome::Denied => "denied",
             Outcome::Won => "won",
+            Outcome::StoodIn => "stood-in",
+            Outcome::Opened => "opened",
+            Outcome::Closed => "closed",
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use plan::Layer;
 
+use crate::breaker::Breakers;
 use crate::hedge::Hedges;
 use crate::kept::Kept;
 use crate::limit::Limited;
@@ -16,6 +17,8 @@ pub struct Remedies {
     pub hedges: Kept<Hedges>,
     /// `retry`.
     pub retries: Kept<Retries>,
+    /// `breaker`.
+    pub breakers: Kept<Breakers>,
     /// `limit`.
     pub limits: Kept<Limited>,
     /// What became of calls.
@@ -33,6 +36,9 @@ impl Remedies {
             match layer {
                 Layer::Hedge(rule) => remedies.hedges.keep(rule, before.map(|before| &before.hedges)),
                 Layer::Retry(rule) => remedies.retries.keep(rule, before.map(|before| &before.retries)),
+                Layer::Breaker(rule) => {
+                    remedies.breakers.keep(rule, before.map(|before| &before.breakers));
+                }
                 Layer::Limit { limit, .. } => {
                     remedies.limits.keep(limit, before.map(|before| &before.limits));
                 }

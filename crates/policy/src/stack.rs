@@ -214,7 +214,7 @@ impl<E> Stack<E> {
             Some(Layer::Hedge(hedge)) => UnderWay::new(hedge.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
-            Some(Layer::Limit(_)) => unreachable!("a limit waits for nobody"),
+            Some(Layer::Breaker(_) | Layer::Limit(_)) => unreachable!("neither waits for anybody"),
         }
     }
 }

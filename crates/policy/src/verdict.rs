@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::{HeaderMap, StatusCode};
 use message::{Ask, Clock, Result, Retry};
 
 /// See the module.
@@ -23,7 +24,7 @@ impl Verdict {
         let may_repeat = is_idempotent || rule.any_method;
         match outcome {
             Ok(answer) => {
-                let head = Q::head_of(answer).filter(|(status, _)| rule.statuses.contains(status));
+                let head = Q::head_of(answer).filter(|(status, _)| rule.on.statuses.contains(status));
                 match head {
                     Some((_, fields)) if may_repeat => {
                         Verdict::Again(rules::retry_after(fields, Clock::date()).unwrap_or_default())
@@ -34,12 +35,24 @@ impl Verdict {
             Err(error) => {
                 // Whatever else failed may have reached the source.
                 let is_harmless = may_repeat || error.may_retry() == Retry::Always;
-                if is_harmless && rule.errors.contains(&error.kind()) {
+                if is_harmless && rule.on.errors.contains(&error.kind()) {
                     Verdict::Again(Duration::ZERO)
                 } else {
                     Verdict::Final
                 }
             }
         }
+    }
+}
+
+/// Whether the target did its work; `None`: it says nothing of the target, for it never got the call, or was not the one that
+/// broke it off.
+pub(crate) fn is_well<Q: Ask>(outcome: &Result<Q::Answer>, failures: &plan::Failures) -> Option<bool> {
+    match outcome {
+        Ok(answer) => {
+            let has_failed = |(status, _): (StatusCode, &HeaderMap)| failures.statuses.contains(&status);
+            Some(!Q::head_of(answer).is_some_and(has_failed))
+        }
+        Err(error) => failures.errors.contains(&error.kind()).then_some(false),
     }
 }

@@ -5,12 +5,10 @@
 
 use std::time::Duration;
 
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use message::{Body, Error, Fields, Kind, Response, Side};
+use message::{Body, Error, FLEETFOOT_ERROR, Fields, Kind, Response, Side};
 
-/// The word of what failed: the same in logs, metrics and answers, whatever becomes of the sentences.
-const FLEETFOOT_ERROR: HeaderName = HeaderName::from_static("fleetfoot-error");
 /// The word where nothing failed, but there is nothing.
 const MISSING: &str = "missing";
 /// What the client reads then.
@@ -55,9 +53,11 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::Resolve | Kind::Connect | Kind::BrokeOff | Kind::MalformedResponse | Kind::UnusableReply => {
             StatusCode::BAD_GATEWAY
         }
-        Kind::NoHealthyTarget | Kind::ReadUnavailable | Kind::Overloaded | Kind::Draining => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Kind::NoHealthyTarget
+        | Kind::BreakerOpen
+        | Kind::ReadUnavailable
+        | Kind::Overloaded
+        | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
         Kind::Loop => StatusCode::LOOP_DETECTED,
         Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -168,6 +168,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::BrokeOff => "the origin closed the connection before its response was complete",
         Kind::MalformedResponse => "the origin sent an invalid HTTP response",
         Kind::NoHealthyTarget => "no healthy server of the origin is available",
+        Kind::BreakerOpen => "the source behind this route keeps failing; try again later",
         Kind::ReadUnavailable => "the data store behind this route is unavailable",
         Kind::UnusableReply => "a source behind this route returned data that could not be used",
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
@@ -312,7 +313,11 @@ mod tests {
                 None => assert!(told.starts_with("e.g. "), "{word}: it differs from request to request"),
             }
             let expected = if soon_over(kind) { "1" } else { "" };
-            assert!(retry == expected || (kind, retry) == (Kind::RateLimited, "if known"), "{word}");
+            assert!(
+                retry == expected
+                    || matches!((kind, retry), (Kind::RateLimited | Kind::BreakerOpen, "if known")),
+                "{word}"
+            );
             assert!(!remedy.is_empty(), "{word}");
         }
         let [_, status, side, told, retry, _] = rows[Kind::ALL.len()][..] else { panic!("{rows:?}") };

@@ -38,6 +38,16 @@ pub enum LocalSource {
     Wasm(Arc<wasm::Module>),
 }
 
+impl LocalSource {
+    /// The names of its targets, where it is an origin.
+    pub fn targets(&self) -> Vec<String> {
+        match self {
+            LocalSource::Http(origin) => origin.shared().targets(),
+            LocalSource::Read(_) | LocalSource::Sql(_) | LocalSource::Wasm(_) => Vec::new(),
+        }
+    }
+}
+
 /// Why a source cannot be made ready.
 #[derive(Debug)]
 pub enum Unready {

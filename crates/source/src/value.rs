@@ -4,9 +4,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use expression::{Arguments, Json};
 use http::{HeaderMap, StatusCode};
-use message::{Ask, Call, OnBehalf, RequestView, Result, Sent, Trip};
+use message::{Ask, Call, Kind, OnBehalf, RequestView, Result, Sent, Trip};
 use plan::{Read, ReadForm};
 
 use crate::call::{BoundCall, Question};
@@ -30,7 +31,7 @@ pub struct ValueCall {
 pub struct Value {
     /// The value.
     pub json: Json,
-    /// Whether it is what was given before, in place of what cannot be given now.
+    /// Whether it stands in for what cannot be given now: it was given before, or the config says it.
     pub is_stale: bool,
 }
 
@@ -65,6 +66,10 @@ impl Ask for ValueCall {
 
     fn once_more(&self) -> Option<Self> {
         Some(self.clone())
+    }
+
+    fn standing_in(json: Bytes, _: Kind) -> Value {
+        Value { json: Json::kept(json), is_stale: true }
     }
 
     fn head_of(_: &Value) -> Option<(StatusCode, &HeaderMap)> {

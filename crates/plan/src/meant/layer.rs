@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{CachePolicy, Hedge, Limit, LimitBy, Retry};
+use super::{Breaker, CachePolicy, Hedge, Limit, LimitBy, Retry};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,9 @@ pub enum Layer {
     /// Makes the call again where it failed. Inside the cache, which gives what it has when all tries have failed; outside of
     /// whatever is counted or limited for each try.
     Retry(Arc<Retry>),
+    /// Makes no call to a target that keeps failing. Inside the retries, so that each try counts, and goes to a target that is
+    /// well; outside of limits, which are not to count what is not sent.
+    Breaker(Arc<Breaker>),
     /// Refuses what comes too often. Inside the retries, since each try costs the source something, and inside the cache, since
     /// a hit does not; a limit on clients stands in a policy of its own, before the one that caches.
     Limit {
@@ -40,6 +43,7 @@ impl Layer {
             Layer::Overall(_) => "timeout.overall",
             Layer::Hedge(_) => "hedge",
             Layer::Retry(_) => "retry",
+            Layer::Breaker(_) => "breaker",
             Layer::Limit { .. } => "limit",
             Layer::PerTry(_) => "timeout.per_try",
         }
@@ -140,7 +144,11 @@ impl Layers {
             match layer {
                 Layer::Cache(cache) => Arc::make_mut(cache).key.is_of_source = true,
                 Layer::Limit { is_of_source, .. } => *is_of_source = true,
-                Layer::Overall(_) | Layer::Hedge(_) | Layer::Retry(_) | Layer::PerTry(_) => {}
+                Layer::Overall(_)
+                | Layer::Hedge(_)
+                | Layer::Retry(_)
+                | Layer::Breaker(_)
+                | Layer::PerTry(_) => {}
             }
         }
         self

@@ -5,6 +5,8 @@ use std::time::Duration;
 use http::StatusCode;
 use message::Kind;
 
+use super::Failures;
+
 /// When a call that failed is made again, and how often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retry {
@@ -20,10 +22,8 @@ pub struct Retry {
     pub share: f64,
     /// Retries a second that are allowed whatever the share.
     pub floor: f64,
-    /// Statuses that are retried.
-    pub statuses: Vec<StatusCode>,
-    /// Errors that are retried.
-    pub errors: Vec<Kind>,
+    /// What is retried.
+    pub on: Failures,
     /// Whether also what is not idempotent is asked again when it failed half-way.
     pub any_method: bool,
     /// Bytes of a request's content that are held for another try; a longer one is sent once.
@@ -39,20 +39,22 @@ impl Default for Retry {
             longest: Duration::from_secs(1),
             share: 0.2,
             floor: 3.0,
-            statuses: vec![
-                StatusCode::BAD_GATEWAY,
-                StatusCode::SERVICE_UNAVAILABLE,
-                StatusCode::GATEWAY_TIMEOUT,
-            ],
-            errors: vec![
-                Kind::Resolve,
-                Kind::Connect,
-                Kind::ConnectTimeout,
-                Kind::SourceTimeout,
-                Kind::BrokeOff,
-                Kind::NoHealthyTarget,
-                Kind::ReadUnavailable,
-            ],
+            on: Failures {
+                statuses: vec![
+                    StatusCode::BAD_GATEWAY,
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    StatusCode::GATEWAY_TIMEOUT,
+                ],
+                errors: vec![
+                    Kind::Resolve,
+                    Kind::Connect,
+                    Kind::ConnectTimeout,
+                    Kind::SourceTimeout,
+                    Kind::BrokeOff,
+                    Kind::NoHealthyTarget,
+                    Kind::ReadUnavailable,
+                ],
+            },
             any_method: false,
             replay: 64 * 1024,
         }

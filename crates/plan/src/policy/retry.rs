@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use expression::nearest;
-use http::StatusCode;
-use message::{Kind, Side};
-
 use crate::meant::Retry;
+use crate::policy::failures::failures;
 use crate::schema;
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
@@ -32,9 +29,7 @@ pub(super) fn retry(name: &str, node: Node<'_>, report: &mut Report) -> Option<R
         let rate = value::parsed(node, report, unit::rate)?;
         Some(rate.count as f64 / rate.per.as_secs_f64())
     });
-    if let Some(node) = section.get("on") {
-        on(node, &mut retry, report);
-    }
+    section.set("on", &mut retry.on, report, |node, report| Some(failures(node, report)));
     section.set("methods", &mut retry.any_method, report, |node, report| {
         value::choice(node, &[("idempotent", false), ("all", true)], report)
     });
@@ -53,44 +48,4 @@ fn pauses(text: &str) -> Result<(Duration, Duration), Reason> {
         return Err(Reason::new("the first pause is longer than the longest", remedy));
     }
     Ok((first, longest))
-}
-
-/// Statuses and errors. Whoever lists some means these alone.
-fn on(node: Node<'_>, retry: &mut Retry, report: &mut Report) {
-    retry.statuses.clear();
-    retry.errors.clear();
-    for rule in value::distinct(node, report, |node, report| value::parsed(node, report, rule)) {
-        match rule {
-            Rule::Status(status) => retry.statuses.push(status),
-            Rule::Error(kind) => retry.errors.push(kind),
-        }
-    }
-}
-
-#[derive(PartialEq)]
-enum Rule {
-    Status(StatusCode),
-    Error(Kind),
-}
-
-fn rule(text: &str) -> Result<Rule, Reason> {
-    if text.starts_with(|c: char| c.is_ascii_digit()) {
-        let status = text.parse::<u16>().ok().filter(|status| (400..600).contains(status));
-        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
-        let remedy = "write one of 400 to 599, like `503`";
-        return status
-            .map(Rule::Status)
-            .ok_or_else(|| Reason::new(format!("{} is no status of an error", quoted(text)), remedy));
-    }
-    let words = || Kind::ALL.iter().filter(|kind| kind.side() == Side::Source);
-    if let Some(kind) = words().find(|kind| kind.word() == text) {
-        return Ok(Rule::Error(*kind));
-    }
-    let remedy = if let Some(meant) = nearest(text, words().map(|kind| kind.word())) {
-        format!("write `{meant}`")
-    } else {
-        let words: Vec<_> = words().map(|kind| format!("`{}`", kind.word())).collect();
-        format!("write a status, or one of {}", words.join(", "))
-    };
-    Err(Reason::new(format!("{} is no error of a source", quoted(text)), remedy))
 }

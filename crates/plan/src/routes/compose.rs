@@ -25,6 +25,7 @@ use crate::yaml::tree::{Node, Shape};
 use crate::yaml::unit;
 use crate::yaml::value;
 use crate::{default, schema};
+pub(crate) use content::constant;
 pub(crate) use scope::CONTENT;
 use scope::Scope;
 

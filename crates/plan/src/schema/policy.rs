@@ -1,15 +1,17 @@
 //! The words of `policies`, of `signed`, and how a secret is written.
 
+mod breaker;
 mod hedge;
 
 use super::{Section, Word, word};
 
+pub(crate) use breaker::BREAKER;
 pub(crate) use hedge::HEDGE;
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
     meaning: "What wraps a call. Routes, sources and steps name policies in `use`; a list wraps in its order, outermost \
-              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `hedge`, `retry`, `limit`, `timeout.per_try`, so \
+              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `hedge`, `retry`, `breaker`, `limit`, `timeout.per_try`, so \
               that a cache hit costs the source nothing.",
     example: "live: { cache: { ttl: 5s } }",
     words: &[
@@ -41,6 +43,7 @@ pub(crate) static POLICY: Section = Section {
              last try or when `timeout.overall` leaves no time, the client gets what the last try gave.",
             "retry: { attempts: 3, backoff: 50ms..2s, budget: 20% }",
         ),
+        breaker::BREAKER_WORD,
         word("limit", "rate, or section", None, "How often a call may be made.").told(
             "Counted over all cores of this instance; what comes too often is refused with 429 and `Retry-After`, and \
              responses say in `RateLimit-Policy` and `RateLimit` what is left, for limits before the cache. A policy has one quota, wherever it is used: \
@@ -60,7 +63,7 @@ pub(crate) static POLICY: Section = Section {
             "timeout: { overall: 2s, per_try: 500ms }",
         ),
     ],
-    later: &["concurrency", "breaker", "accounts", "har"],
+    later: &["concurrency", "accounts", "har"],
 };
 
 pub(crate) static LIMIT: Section = Section {

@@ -30,9 +30,12 @@ fn layer(policy: &str) -> Layer {
 
 #[test]
 fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
-    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, retry: true, hedge: true, cache: true";
+    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
     let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
-    assert_eq!(words(&plan), ["cache", "timeout.overall", "hedge", "retry", "limit", "timeout.per_try"]);
+    assert_eq!(
+        words(&plan),
+        ["cache", "timeout.overall", "hedge", "retry", "breaker", "limit", "timeout.per_try"]
+    );
     let both = "clients: { limit: 1/s }, live: { cache: true, retry: true }";
     let plan = meant(both, "{ match: /, proxy: wrapped, use: [clients, live] }");
     assert_eq!(
@@ -66,7 +69,7 @@ fn the_defaults_are_those_of_the_reference() {
     };
     assert_eq!((retry.attempts, retry.share, retry.floor, retry.replay), (5, 0.1, 1.0, 1 << 20));
     assert_eq!((retry.first, retry.longest), (Duration::from_millis(50), Duration::from_secs(2)));
-    assert_eq!((retry.statuses.len(), retry.errors.len(), retry.any_method), (1, 1, true));
+    assert_eq!((retry.on.statuses.len(), retry.on.errors.len(), retry.any_method), (1, 1, true));
     let Layer::Hedge(hedge) = layer("hedge: true") else { panic!("it hedges") };
     assert_eq!((hedge.after, hedge.share), (plan::HedgeAfter::Percentile(0.95), 0.05));
     let Layer::Hedge(hedge) = layer("hedge: { after: 200ms, budget: 1% }") else { panic!("it hedges") };
@@ -128,6 +131,18 @@ fn what_makes_no_sense_is_told() {
         (
             "hedge: { after: p20 }",
             "2:34 policies.p.hedge.after | `p20` is no percentile to hedge at | write one from `p50` to `p99.9`, or a time like `200ms`",
+        ),
+        (
+            "breaker: { in_a_row: 5, errors: 10% }",
+            "2:42 policies.p.breaker.errors | `errors` is for a share of failures, and `in_a_row` for failures in a row | take one of them out",
+        ),
+        (
+            "breaker: { probe: 5s..1s }",
+            "2:36 policies.p.breaker.probe | the first rest is longer than the longest | write it like `1s..30s`",
+        ),
+        (
+            "breaker: { instead: \"${url}\" }",
+            "2:38 policies.p.breaker.instead | an expression cannot stand here | write the value itself",
         ),
         (
             "timeout: { overall: 1s, per_try: 2s }",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cache::Store;
-use policy::{CacheLayer, HedgeLayer, Layer, LimitLayer, Remedies, RetryLayer, TimeoutLayer};
+use policy::{BreakerLayer, CacheLayer, HedgeLayer, Layer, LimitLayer, Remedies, RetryLayer, TimeoutLayer};
 use redis_link::Link;
 
 use crate::walk::composition::Names;
@@ -25,6 +25,8 @@ pub(crate) struct Place<'a> {
     pub(crate) names: &'a Names,
     /// What is asked, as keys of the cache call it.
     pub(crate) source: &'a str,
+    /// Its targets, where it is an origin.
+    pub(crate) targets: &'a [String],
     /// Whether what was given last stands in for whatever fails.
     pub(crate) stands_in: bool,
 }
@@ -57,6 +59,12 @@ impl Kit<'_> {
                 retries: self.remedies.retries.of(rule),
                 outcomes: outcomes(&rule.name, RetryLayer::OUTCOMES),
             }),
+            plan::Layer::Breaker(rule) => Layer::Breaker(BreakerLayer::new(
+                self.remedies.breakers.of(rule),
+                outcomes(&rule.name, BreakerLayer::OUTCOMES),
+                place.source,
+                place.targets,
+            )),
             plan::Layer::Limit { limit, is_of_source } => Layer::Limit(Box::new(LimitLayer {
                 limited: self.remedies.limits.of(limit),
                 outcomes: outcomes(&limit.name, LimitLayer::OUTCOMES),

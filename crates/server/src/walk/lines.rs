@@ -51,9 +51,11 @@ impl StepStack {
         let source = plan.source(wrapping.source).name();
         // Steps that ask the same in the same way share what wraps them, whatever their routes.
         let route = &format!("(steps of {source})");
-        let place = Place { route, names: &Names::default(), source, stands_in: wrapping.stands_in };
+        let end = &sources[wrapping.source.place()];
+        let (names, targets, stands_in) = (&Names::default(), &end.targets(), wrapping.stands_in);
+        let place = Place { route, names, source, targets, stands_in };
         let layers = kit.layers(&wrapping.layers, &place);
-        match &sources[wrapping.source.place()] {
+        match end {
             LocalSource::Http(origin) => {
                 let form = wrapping.form;
                 StepStack::Http(Stack::around(layers, ContentSource { origin: origin.clone(), form }), form)

@@ -46,6 +46,7 @@ impl Local {
                 route: &destination.route,
                 names: &destination.names,
                 source: &destination.source_name,
+                targets: &targets(&lines, way),
                 stands_in: false,
             };
             Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
@@ -58,6 +59,14 @@ impl Local {
     /// How answers say what the cache did.
     pub(crate) fn saying(&self, form: StatusForm) -> Saying<'_> {
         Saying { form, id: &self.cache_id }
+    }
+}
+
+/// The targets of where a route leads, if that is an origin.
+fn targets(lines: &Lines, way: &Way) -> Vec<String> {
+    match way {
+        Way::Proxy(source) => lines.sources[source.place()].targets(),
+        Way::Read(..) | Way::Compose(_) => Vec::new(),
     }
 }
 

@@ -43,6 +43,11 @@ impl SharedOrigin {
         &self.plan
     }
 
+    /// Each target as `scheme://host:port`.
+    pub fn targets(&self) -> Vec<String> {
+        self.targets.iter().map(|target| target.name.to_string()).collect()
+    }
+
     /// Each target as `scheme://host:port`, and whether it is up: not taken out by health checks, nor resting after
     /// failed connects.
     pub fn health(&self) -> Vec<(String, bool)> {

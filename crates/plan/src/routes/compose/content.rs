@@ -35,6 +35,15 @@ pub(super) fn content(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) ->
     }
 }
 
+/// A value that depends on nothing, as JSON.
+pub(crate) fn constant(node: Node<'_>, report: &mut Report) -> Option<String> {
+    if let Content::Literal(json) = content(node, &Scope::outermost(None), report)? {
+        return Some(json);
+    }
+    report.at(node, "an expression cannot stand here", "write the value itself");
+    None
+}
+
 fn word(node: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<Content> {
     let text = scope.written(node, report)?;
     if !text.contains("${") {

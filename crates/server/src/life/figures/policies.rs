@@ -21,6 +21,18 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
             ),
         ],
     );
+    let states = running.remedies.breakers.iter().flat_map(|(policy, breakers)| {
+        let of = move |([source, target], is_open): ([String; 2], bool)| {
+            ([policy.to_owned(), source, target], u64::from(is_open))
+        };
+        breakers.states().into_iter().map(of)
+    });
+    let states: Vec<_> = states.collect();
+    if !states.is_empty() {
+        let open =
+            Family::gauge("breaker_open", "1 while the breaker of a policy lets no call to this target");
+        families.push(open.by(["policy", "source", "target"], states));
+    }
     let counts = running.remedies.tally.counts();
     if !counts.is_empty() {
         let remedies = Family::counter("remedies", "Calls that a policy did something about");

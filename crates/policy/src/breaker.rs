@@ -1,0 +1,181 @@
+//! Breaker: the layer that makes no call to a target that keeps failing, until a probe has succeeded. A source with several
+//! targets has a breaker for each: a call goes to those that are well, and is refused only where none is.
+//!
+//! Which target a call goes to is the source's choice: the layer says in the trip which ones may not be asked, and reads there
+//! which one was.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use guard::{Opened, Passage, SharedBreaker};
+use message::{Ask, Error, Kind, Result, Trip};
+
+use crate::around::{Arrival, Held};
+use crate::kept::Remedy;
+use crate::outcomes::{Outcome, Outcomes};
+use crate::verdict;
+
+/// Beyond so many targets, the others share the breaker of the last: a trip tells no more apart.
+const MOST_TARGETS: usize = 64;
+
+/// What all cores share of one policy's breakers.
+#[derive(Debug)]
+pub struct Breakers {
+    rule: plan::Breaker,
+    each: Mutex<BTreeMap<BreakerName, Arc<SharedBreaker>>>,
+}
+
+/// Source and target.
+type BreakerName = (Box<str>, Box<str>);
+
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
+pub struct BreakerLayer(Rc<BreakerPlace>);
+
+#[derive(Debug)]
+struct BreakerPlace {
+    breakers: Arc<Breakers>,
+    outcomes: Arc<Outcomes>,
+    /// In the order of the source's targets, at least one.
+    each: Box<[Arc<SharedBreaker>]>,
+}
+
+/// A call that has passed.
+pub(crate) struct Watched {
+    place: Rc<BreakerPlace>,
+    passages: Passages,
+}
+
+/// The ways through to where the call may go.
+enum Passages {
+    /// To the only target.
+    Only(Passage),
+    /// To each of several that may be asked.
+    Each(Vec<Option<Passage>>),
+}
+
+impl Remedy for Breakers {
+    type Rule = plan::Breaker;
+
+    fn new(rule: plan::Breaker) -> Self {
+        Breakers { rule, each: Mutex::default() }
+    }
+
+    fn rule(&self) -> &plan::Breaker {
+        &self.rule
+    }
+
+    fn name(rule: &plan::Breaker) -> &str {
+        &rule.name
+    }
+}
+
+impl Breakers {
+    /// That of a target; forgotten once no place has it any more.
+    fn of(&self, source: &str, target: &str) -> Arc<SharedBreaker> {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        each.retain(|_, breaker| Arc::strong_count(breaker) > 1);
+        let made = || SharedBreaker::new(self.rule.rule);
+        Arc::clone(each.entry((source.into(), target.into())).or_insert_with(made))
+    }
+
+    /// Source and target of each, and whether it is open.
+    pub fn states(&self) -> Vec<([String; 2], bool)> {
+        let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = |(source, target): &BreakerName| [source.to_string(), target.to_string()];
+        each.iter().map(|(name, breaker)| (named(name), !breaker.is_closed())).collect()
+    }
+}
+
+impl BreakerLayer {
+    /// What it tells of.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::StoodIn, Outcome::Opened, Outcome::Closed];
+
+    /// Around calls to a source with these targets; none, where it is no origin.
+    pub fn new(breakers: Arc<Breakers>, outcomes: Arc<Outcomes>, source: &str, targets: &[String]) -> Self {
+        let each = match targets {
+            [] => Box::from([breakers.of(source, "")]),
+            targets => targets.iter().take(MOST_TARGETS).map(|target| breakers.of(source, target)).collect(),
+        };
+        BreakerLayer(Rc::new(BreakerPlace { breakers, outcomes, each }))
+    }
+
+    pub(crate) fn arrive<Q: Ask>(&self, trip: &mut Trip) -> Arrival<Q::Answer> {
+        let passages = match &*self.0.each {
+            [only] => only.pass(Instant::now).map(Passages::Only),
+            each => passages(each, trip),
+        };
+        match passages {
+            Some(passages) => Arrival::Hold(Held::Breaker(Watched { place: Rc::clone(&self.0), passages })),
+            None => Arrival::End(self.refusal::<Q>()),
+        }
+    }
+
+    fn refusal<Q: Ask>(&self) -> Result<Q::Answer> {
+        let BreakerPlace { breakers, outcomes, .. } = &*self.0;
+        if let Some(instead) = &breakers.rule.instead {
+            outcomes.count(Outcome::StoodIn);
+            return Ok(Q::standing_in(instead.clone(), Kind::BreakerOpen));
+        }
+        outcomes.count(Outcome::Refused);
+        let detail = format!("policy {}: the breaker is open", breakers.rule.name);
+        Err(Error::new(Kind::BreakerOpen, detail).after(self.rest(Instant::now()).unwrap_or_default()))
+    }
+
+    /// How long until a call may pass, where none may now; for people and for `Retry-After`.
+    pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
+        let each = || self.0.each.iter();
+        if each().any(|breaker| breaker.would_pass(|| now)) {
+            return None;
+        }
+        each().map(|breaker| breaker.rest(now)).min()
+    }
+}
+
+/// Where a call may go of several targets: to all that are well, or, where one is due for it, to that one alone as a probe.
+fn passages(each: &[Arc<SharedBreaker>], trip: &mut Trip) -> Option<Passages> {
+    let mut passages: Vec<_> = each.iter().map(|breaker| breaker.pass(Instant::now)).collect();
+    let probe = passages.iter().position(|passage| passage.as_ref().is_some_and(Passage::is_probe));
+    if let Some(probe) = probe {
+        // The others keep theirs for whoever comes next.
+        for (target, passage) in passages.iter_mut().enumerate() {
+            if target != probe {
+                passage.take();
+            }
+        }
+    }
+    let barred = passages.iter().enumerate().filter(|(_, passage)| passage.is_none());
+    trip.targets.bar(barred.map(|(target, _)| target));
+    passages.iter().any(Option::is_some).then_some(Passages::Each(passages))
+}
+
+impl Watched {
+    /// Tells the breaker of the target that was asked what came of it.
+    pub(crate) fn end<Q: Ask>(self, outcome: &Result<Q::Answer>, trip: &mut Trip) {
+        let Watched { place, passages } = self;
+        let passage = match passages {
+            Passages::Only(passage) => Some(passage),
+            Passages::Each(mut passages) => {
+                trip.targets.bar([]);
+                let asked = trip.targets.asked.map(usize::from);
+                asked.and_then(|asked| passages.get_mut(asked)).and_then(Option::take)
+            }
+        };
+        let is_well = verdict::is_well::<Q>(outcome, &place.breakers.rule.failures);
+        match (passage, is_well) {
+            (Some(passage), Some(true)) => {
+                if passage.succeeded(Instant::now) {
+                    place.outcomes.count(Outcome::Closed);
+                }
+            }
+            (Some(passage), Some(false)) => {
+                if passage.failed(Instant::now()) == Opened::Newly {
+                    place.outcomes.count(Outcome::Opened);
+                }
+            }
+            (None, _) | (_, None) => {}
+        }
+    }
+}
