@@ -1,15 +1,18 @@
-//! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, backoff, limits on how
-//! often something is done, budgets for retries, and how long calls usually take.
+//! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, lines in which
+//! calls wait for their turn, backoff, limits on how often something is done, budgets for retries, and how long calls
+//! usually take.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
 //! sources, Redis links and policies share these. Decisions take the time as an argument, and what is random too, so that
-//! simulations replay. Only `Places::take_within` and `Timer` wait, on tokio's clock, which tests can stop.
+//! simulations replay. Only `Places::take_within`, `Waiting` and `Timer` wait, on tokio's clock, which tests can stop.
 
 mod backoff;
 mod beginning;
 mod breaker;
 mod budget;
+mod fingerprint;
 mod limit;
+mod line;
 mod percentile;
 mod places;
 mod queue;
@@ -20,6 +23,7 @@ pub use backoff::Backoff;
 pub use breaker::{BreakerRule, Opens};
 pub use budget::Budget;
 pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
+pub use line::{Admission, Full, NoTurn, SharedLines, Waiting};
 pub use percentile::Percentile;
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};

@@ -10,13 +10,10 @@ use std::collections::HashMap;
 use super::LimitDecision;
 use super::quota::Quota;
 use super::states::State;
+use crate::fingerprint::Fingerprint;
 
 /// How many are looked at when one comes.
 const LOOKS: usize = 8;
-
-/// A key's bytes, hashed with a secret to 128 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Fingerprint(pub(super) u64, pub(super) u64);
 
 /// See the module.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! States: what is known of each key, found by its bytes. Used by `Limits`; what is known is a [`State`].
 
 use std::fmt::Debug;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::LimitDecision;
 use super::quota::Quota;
-use super::shard::{Fingerprint, Shard};
+use super::shard::Shard;
+use crate::fingerprint::{Fingerprint, Fingerprints};
 
 /// What is known of one key. The default is the full quota. Moments are in nanoseconds.
 pub(super) trait State: Debug + Default + Send {
@@ -49,13 +49,8 @@ pub(super) struct Sharded<S> {
     only: Mutex<S>,
     /// A power of two.
     shards: Box<[Mutex<Shard<S>>]>,
-    /// Keys come from the network, so they are not kept: a long one would take as much memory as it likes. Their
-    /// fingerprints are, and two keys with the same one would share a quota. Whoever can find such a pair can use up
-    /// somebody else's, so half of it is SipHash, which is made to give nothing away: foldhash alone was rejected, as it
-    /// promises nothing to those who choose their keys. It is the other half, against chance, for 64 bits are few; SipHash
-    /// a second time took ten times as long. What is drawn at random decides only where a state lies, not what it says.
-    secret: RandomState,
-    spread: foldhash::quality::RandomState,
+    /// What is drawn at random here decides only where a state lies, not what it says.
+    fingerprints: Fingerprints,
 }
 
 impl<S: State> Sharded<S> {
@@ -65,13 +60,8 @@ impl<S: State> Sharded<S> {
         Sharded {
             only: Mutex::default(),
             shards: (0..count).map(|_| Mutex::new(Shard::new(most_keys / count))).collect(),
-            secret: RandomState::new(),
-            spread: foldhash::quality::RandomState::default(),
+            fingerprints: Fingerprints::default(),
         }
-    }
-
-    fn fingerprint(&self, key: &[u8]) -> Fingerprint {
-        Fingerprint(hash(&self.secret, key), hash(&self.spread, key))
     }
 
     fn shard(&self, fingerprint: Fingerprint) -> MutexGuard<'_, Shard<S>> {
@@ -88,7 +78,7 @@ impl<S: State> States for Sharded<S> {
         if key.is_empty() {
             return lock(&self.only).verdict(quota, now);
         }
-        let fingerprint = self.fingerprint(key);
+        let fingerprint = self.fingerprints.of(key);
         self.shard(fingerprint).peek(fingerprint, quota, now)
     }
 
@@ -96,7 +86,7 @@ impl<S: State> States for Sharded<S> {
         if key.is_empty() {
             return lock(&self.only).take(quota, now);
         }
-        let fingerprint = self.fingerprint(key);
+        let fingerprint = self.fingerprints.of(key);
         self.shard(fingerprint).take(fingerprint, quota, now)
     }
 
@@ -107,12 +97,6 @@ impl<S: State> States for Sharded<S> {
     fn evicted(&self) -> u64 {
         self.sum(Shard::evicted)
     }
-}
-
-fn hash(with: &impl BuildHasher, key: &[u8]) -> u64 {
-    let mut hasher = with.build_hasher();
-    hasher.write(key);
-    hasher.finish()
 }
 
 /// No code that can panic runs under the lock, so a poisoned one is as good as another.
