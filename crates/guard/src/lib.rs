@@ -22,7 +22,7 @@ mod timer;
 pub use backoff::Backoff;
 pub use breaker::{BreakerRule, Opens};
 pub use budget::Budget;
-pub use limit::{Algorithm, Allowance, LimitDecision, Limits};
+pub use limit::{Algorithm, Allowance, LimitDecision, Limits, Shares};
 pub use line::{Admission, Full, NoTurn, SharedLines, Waiting};
 pub use percentile::Percentile;
 pub use places::{NoPlace, Place, Places};

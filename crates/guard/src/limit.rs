@@ -5,12 +5,13 @@
 //! all cores as one [`Limits`].
 //!
 //! `quota` is the allowance in whole numbers. `gcra`, `fixed` and `sliding` are what is known of one key. `states` finds
-//! it by the key, and `shard` keeps it within bounds.
+//! it by the key, and `shard` keeps it within bounds. `shares` is a limit without keys that groups share.
 
 mod fixed;
 mod gcra;
 mod quota;
 mod shard;
+mod shares;
 mod sliding;
 mod states;
 
@@ -22,6 +23,8 @@ use gcra::Gcra;
 use quota::Quota;
 use sliding::Sliding;
 use states::{Sharded, States};
+
+pub use shares::Shares;
 
 /// How calls are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
