@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use crate::{Body, FLEETFOOT_ERROR, Kind, Request, RequestView, Response, Result, Sent};
+use crate::{Body, FLEETFOOT_ERROR, Kind, Request, RequestParts, RequestView, Response, Result, Sent};
 
 /// See the module.
 pub trait Ask: Sized + 'static {
@@ -38,6 +38,12 @@ pub trait Ask: Sized + 'static {
 
     /// Status and fields of an answer, where answers have them.
     fn head_of(answer: &Self::Answer) -> Option<(StatusCode, &HeaderMap)>;
+
+    /// The request, where it is one.
+    fn request_mut(&mut self) -> Option<&mut RequestParts>;
+
+    /// The response that an answer is, where it is one.
+    fn response_mut(answer: &mut Self::Answer) -> Option<&mut Response>;
 
     /// The request that expressions of policies read, and what its route calls the segments of its path; `here`: what the
     /// place of the policy calls them.
@@ -111,6 +117,14 @@ impl Ask for Request {
 
     fn head_of(response: &Response) -> Option<(StatusCode, &HeaderMap)> {
         Some((response.status, &response.fields))
+    }
+
+    fn request_mut(&mut self) -> Option<&mut RequestParts> {
+        Some(self)
+    }
+
+    fn response_mut(response: &mut Response) -> Option<&mut Response> {
+        Some(response)
     }
 
     fn read_by_policies<'a>(

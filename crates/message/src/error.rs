@@ -71,6 +71,8 @@ pub enum Kind {
     BreakerOpen,
     /// A Redis that is read from cannot be asked, and nothing recent enough is remembered.
     ReadUnavailable,
+    /// What the source wants to see cannot be had: whoever issues it does not answer, or refuses.
+    CredentialsUnavailable,
     /// What was read cannot be given as the route says: an error, another type, too much, no text.
     UnusableReply,
     /// No route matches.
@@ -109,6 +111,7 @@ impl Kind {
         Kind::NoHealthyTarget,
         Kind::BreakerOpen,
         Kind::ReadUnavailable,
+        Kind::CredentialsUnavailable,
         Kind::UnusableReply,
         Kind::NoRoute,
         Kind::Loop,
@@ -146,6 +149,7 @@ impl Kind {
             | Kind::NoHealthyTarget
             | Kind::BreakerOpen
             | Kind::ReadUnavailable
+            | Kind::CredentialsUnavailable
             | Kind::UnusableReply => Side::Source,
             Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
         }
@@ -175,6 +179,7 @@ impl Kind {
             Kind::NoHealthyTarget => "no-healthy-target",
             Kind::BreakerOpen => "breaker-open",
             Kind::ReadUnavailable => "read-unavailable",
+            Kind::CredentialsUnavailable => "credentials-unavailable",
             Kind::UnusableReply => "unusable-reply",
             Kind::NoRoute => "no-route",
             Kind::Loop => "loop",

@@ -1,6 +1,7 @@
 //! Trip: what happened to a request on its way, beside its response. Written by whoever did it: a cache, a source, a
 //! compose. Read by whatever tells of it: `Cache-Status`, `Server-Timing`, the access log, metrics, recent requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -20,6 +21,8 @@ pub struct Trip {
     pub source_time: Option<Duration>,
     /// How often the end of the way was asked, where a policy may ask again; 0: nobody has counted.
     pub attempts: u32,
+    /// The name of the account by which the source was asked last, where a policy has several.
+    pub account: Option<Arc<str>>,
     /// What is left of each limit that it counted against, outermost first.
     pub quotas: Vec<Quota>,
     /// Whether we ask of our own accord, for the cache.

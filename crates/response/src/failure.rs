@@ -56,6 +56,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::NoHealthyTarget
         | Kind::BreakerOpen
         | Kind::ReadUnavailable
+        | Kind::CredentialsUnavailable
         | Kind::Overloaded
         | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
@@ -149,7 +150,14 @@ fn side_word(side: Side) -> &'static str {
 
 /// What may be over in a moment, although nobody knows when.
 fn soon_over(kind: Kind) -> bool {
-    matches!(kind, Kind::Overloaded | Kind::Draining | Kind::NoHealthyTarget | Kind::ReadUnavailable)
+    matches!(
+        kind,
+        Kind::Overloaded
+            | Kind::Draining
+            | Kind::NoHealthyTarget
+            | Kind::ReadUnavailable
+            | Kind::CredentialsUnavailable
+    )
 }
 
 /// `Retry-After` counts in whole seconds (RFC 9110 §10.2.3). Rounded up: whoever comes back too early is refused again.
@@ -170,6 +178,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::NoHealthyTarget => "no healthy server of the origin is available",
         Kind::BreakerOpen => "the source behind this route keeps failing; try again later",
         Kind::ReadUnavailable => "the data store behind this route is unavailable",
+        Kind::CredentialsUnavailable => "the credentials for the origin are unavailable",
         Kind::UnusableReply => "a source behind this route returned data that could not be used",
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
         Kind::RateLimited => "too many requests; try again later",

@@ -3,8 +3,8 @@
 //! Stripped by the listener from requests, by sources from answers, and never stored (RFC 9111 §3.1).
 
 use http::header::{
-    CONNECTION, HeaderMap, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING,
-    UPGRADE,
+    CONNECTION, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRANSFER_ENCODING, UPGRADE,
 };
 
 use crate::list;
@@ -47,6 +47,22 @@ pub fn strip_named(fields: &mut HeaderMap) {
     }
 }
 
+/// Takes a field off what `Connection` names, so that it goes on: for whoever sets it on a request, since whoever sent that would
+/// else have it removed again.
+pub fn keep(fields: &mut HeaderMap, name: &HeaderName) {
+    let is_it = |member: &[u8]| member.eq_ignore_ascii_case(name.as_str().as_bytes());
+    let lines = || fields.get_all(CONNECTION).iter();
+    if !lines().any(|line| list::members(line.as_bytes()).any(is_it)) {
+        return;
+    }
+    let members = lines().flat_map(|line| list::members(line.as_bytes()));
+    let left: Vec<_> = members.filter(|member| !is_it(member)).collect();
+    match HeaderValue::from_bytes(&left.join(&b", "[..])) {
+        Ok(left) if !left.is_empty() => drop(fields.insert(CONNECTION, left)),
+        _ => drop(fields.remove(CONNECTION)),
+    }
+}
+
 fn is_always_hop_by_hop(name: &HeaderName) -> bool {
     matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u'))
         && ALWAYS.contains(name)
@@ -77,8 +93,6 @@ fn is_for_every_recipient(name: &HeaderName) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -136,5 +150,25 @@ mod tests {
         }
         strip(&mut fields);
         assert_eq!(fields.len(), kept.len());
+    }
+
+    #[test]
+    fn what_is_kept_is_named_no_more_and_the_rest_still_is() {
+        let name = HeaderName::from_static("x-api-key");
+        for (lines, left) in [
+            (&["close"][..], &["close"][..]),
+            (&["X-API-Key"], &[]),
+            (&["upgrade, x-api-key", "x-other"], &["upgrade, x-other"]),
+        ] {
+            let mut fields = HeaderMap::new();
+            for line in lines {
+                fields.append(CONNECTION, HeaderValue::from_static(line));
+            }
+            fields.insert(&name, HeaderValue::from_static("ours"));
+            keep(&mut fields, &name);
+            assert_eq!(fields.get_all(CONNECTION).iter().collect::<Vec<_>>(), left);
+            strip(&mut fields);
+            assert_eq!(fields.get(&name).unwrap(), "ours", "{lines:?}");
+        }
     }
 }

@@ -55,7 +55,7 @@ impl NamePattern {
     }
 
     /// This one name; a `*` in it is a `*`.
-    pub(crate) fn literal(name: &str) -> Self {
+    pub fn literal(name: &str) -> Self {
         NamePattern(form::decoded(name).map(Piece::Byte).collect())
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use expression::{Arguments, Json};
 use http::{HeaderMap, StatusCode};
-use message::{Ask, Call, Kind, OnBehalf, RequestView, Result, Sent, Trip};
+use message::{Ask, Call, Kind, OnBehalf, RequestParts, RequestView, Response, Result, Sent, Trip};
 use plan::{Read, ReadForm};
 
 use crate::call::{BoundCall, Question};
@@ -73,6 +73,14 @@ impl Ask for ValueCall {
     }
 
     fn head_of(_: &Value) -> Option<(StatusCode, &HeaderMap)> {
+        None
+    }
+
+    fn request_mut(&mut self) -> Option<&mut RequestParts> {
+        None
+    }
+
+    fn response_mut(_: &mut Value) -> Option<&mut Response> {
         None
     }
 

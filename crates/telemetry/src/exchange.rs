@@ -32,6 +32,8 @@ pub struct Exchange<'a> {
     pub source_time: Option<Duration>,
     /// How often the source was asked; 0: nobody counted.
     pub attempts: u32,
+    /// By which account the source was asked last, where a policy has several.
+    pub account: Option<&'a str>,
     /// What the cache did; `None` when it had no part in it.
     pub cache: Option<CacheStatus>,
     /// Why there was no proper answer.

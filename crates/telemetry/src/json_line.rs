@@ -9,6 +9,7 @@
 //! | `status`, `bytes` | what it got: the status and bytes of content |
 //! | `duration_ms`, `source_ms` | how long it took, and how much of it was waiting for the source |
 //! | `attempts` | how often the source was asked, where a policy asked again |
+//! | `account` | by which account the source was asked last, where a policy has several |
 //! | `cache` | `hit`, `stale`, `revalidated`, `miss`, `pass` or `none` |
 //! | `cache_fwd`, `cache_fwd_status`, `cache_detail` | why it was forwarded (RFC 9211), what came back, and more |
 //! | `cache_ttl`, `cache_stored`, `cache_collapsed` | lifetime left in seconds; stored now; fetched together |
@@ -58,6 +59,8 @@ struct Object<'a> {
     source_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<&'a str>,
     cache: &'static str,
     cache_fwd: Option<&'static str>,
     cache_fwd_status: Option<u16>,
@@ -91,6 +94,7 @@ impl<'a> Object<'a> {
             duration_ms: exchange.map(|exchange| millis(exchange.duration)),
             source_ms: exchange.and_then(|exchange| exchange.source_time).map(millis),
             attempts: exchange.map(|exchange| exchange.attempts).filter(|attempts| *attempts > 1),
+            account: exchange.and_then(|exchange| exchange.account),
             cache: line.result().word(),
             cache_fwd: cache.and_then(|status| status.fwd).map(|fwd| fwd.word()),
             cache_fwd_status: cache.and_then(|status| status.fwd_status),

@@ -91,6 +91,7 @@ impl Sample {
             head_time: self.duration,
             source_time: self.source_time,
             attempts: 0,
+            account: None,
             cache: self.cache,
             error: self.error.as_ref(),
             route: Some("/items"),

@@ -126,6 +126,7 @@ impl Drop for Observed {
             head_time: self.head_time.unwrap_or_default(),
             source_time: self.trip.source_time,
             attempts: self.trip.attempts,
+            account: self.trip.account.as_deref(),
             cache: self.trip.cache,
             error: self.error.as_ref(),
             route: self.route.as_deref(),
