@@ -1,6 +1,6 @@
-//! What keeps a call from doing harm, to its target and to everybody else: breakers, bounded queues, lines in which
-//! calls wait for their turn, backoff, limits on how often something is done, budgets for retries, and how long calls
-//! usually take.
+//! What keeps a call from doing harm, to its target and to everybody else: breakers, how many calls are under way, lines in
+//! which calls wait for their turn, backoff, limits on how often something is done, budgets for retries, whose turn it is
+//! among several, when to fetch anew what expires, and how long calls usually take.
 //!
 //! In: the time, and what became of calls. Out: whether the next may go, and when. Nothing here knows what a call is:
 //! sources, Redis links and policies share these. Decisions take the time as an argument, and what is random too, so that
@@ -16,6 +16,8 @@ mod line;
 mod percentile;
 mod places;
 mod queue;
+mod renewal;
+mod rotation;
 mod shared_breaker;
 mod timer;
 
@@ -27,5 +29,7 @@ pub use line::{Admission, Full, NoTurn, SharedLines, Waiting};
 pub use percentile::Percentile;
 pub use places::{NoPlace, Place, Places};
 pub use queue::{Queue, Waiter};
+pub use renewal::Renewal;
+pub use rotation::Rotation;
 pub use shared_breaker::{Opened, Passage, SharedBreaker};
 pub use timer::Timer;
