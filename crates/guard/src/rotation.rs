@@ -196,14 +196,11 @@ mod tests {
                     back[index] = back[index].max(until);
                 }
                 let first = *back.iter().min().unwrap();
-                match rotation.choose(now) {
-                    Some(chosen) => prop_assert!(back[chosen] <= now),
-                    None => {
-                        prop_assert!(first > now);
-                        prop_assert_eq!(rotation.first_back(now), Some(first));
-                        prop_assert!(rotation.choose(first).is_some());
-                    }
-                }
+                let chosen = rotation.choose(now);
+                prop_assert_eq!(chosen.is_some(), first <= now);
+                prop_assert!(chosen.is_none_or(|chosen| back[chosen] <= now));
+                prop_assert_eq!(rotation.first_back(now), (first > now).then_some(first));
+                prop_assert!(rotation.choose(first.max(now)).is_some());
             }
         }
     }

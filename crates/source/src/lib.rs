@@ -3,6 +3,7 @@
 
 mod call;
 mod content;
+mod document;
 mod http;
 mod read;
 mod redis;
@@ -12,6 +13,7 @@ mod value;
 
 pub use call::{BoundCall, Question};
 pub use content::{ContentSource, LARGEST, content, refused};
+pub use document::{Document, Wanted};
 pub use http::{HttpSource, SharedOrigin, check_health};
 pub use read::{
     AnsweredRead, Explained, FreshRead, Pipelines, ReadAsked, ReadLine, ReadScratch, ReadSource, ReadValue,
