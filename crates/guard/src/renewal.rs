@@ -14,6 +14,8 @@ const FAILURES: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_mi
 const REFUSALS: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_mins(1));
 /// Refusals further apart than this have nothing to do with each other.
 const UNRELATED: Duration = Duration::from_mins(5);
+/// Whoever is asked is left alone at its own word for no longer than this.
+const PATIENCE: Duration = Duration::from_mins(5);
 /// It is used no more so long before it expires, or a tenth of its lifetime where that is shorter: a call takes its time to get there.
 const MARGIN: Duration = Duration::from_secs(10);
 /// Nothing is fetched anew sooner than this after it was fetched.
@@ -39,16 +41,16 @@ impl Renewal {
     /// [0, 1): those that began together are not to come together.
     pub fn renewed(&mut self, now: Instant, lifetime: Duration, random: f64) {
         let lifetime = lifetime.min(LONGEST);
-        self.expires = Some(now + (lifetime - MARGIN.min(lifetime / 10)));
+        self.expires = Some(now + lifetime.saturating_sub(MARGIN.min(lifetime / 10)));
         self.due = Some(now + lifetime.mul_f64(0.75 + 0.15 * share(random)).max(SOONEST));
         self.failures = 0;
     }
 
-    /// A fetch failed. What there is goes on to be used as long as it is good.
-    pub fn failed(&mut self, now: Instant, random: f64) {
+    /// A fetch failed, and whoever was asked wants to be left alone for so long. What there is goes on to be used as long as it is good.
+    pub fn failed(&mut self, now: Instant, asked_for: Duration, random: f64) {
         self.failures = self.failures.saturating_add(1);
         let pause = FAILURES.after(self.failures);
-        self.due = Some(now + pause.mul_f64(0.5 + 0.5 * share(random)));
+        self.due = Some(now + pause.mul_f64(0.5 + 0.5 * share(random)).max(asked_for.min(PATIENCE)));
     }
 
     /// Somebody was refused with what there is: it is good no more, and fetched anew at once, unless fetches fail. False: that has
@@ -134,14 +136,18 @@ mod tests {
         let late = now + 75 * SECOND;
         let pauses: Vec<_> = (0..8)
             .map(|_| {
-                renewal.failed(late, 1.0);
+                renewal.failed(late, Duration::ZERO, 1.0);
                 renewal.due_in(late).as_secs()
             })
             .collect();
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
         assert!(renewal.is_good(late) && renewal.is_failing());
-        renewal.failed(late, 0.0);
+        renewal.failed(late, Duration::ZERO, 0.0);
         assert_eq!(renewal.due_in(late), 30 * SECOND, "half of it at least");
+        renewal.failed(late, 90 * SECOND, 1.0);
+        assert_eq!(renewal.due_in(late), 90 * SECOND, "as it asks for");
+        renewal.failed(late, Duration::MAX, 1.0);
+        assert_eq!(renewal.due_in(late), PATIENCE);
         renewal.renewed(late, 100 * SECOND, 0.0);
         assert!(!renewal.is_failing());
     }
@@ -165,7 +171,7 @@ mod tests {
     fn a_refusal_does_not_hurry_fetches_that_fail() {
         let (mut renewal, now) = (Renewal::default(), Instant::now());
         renewal.renewed(now, 100 * SECOND, 0.0);
-        renewal.failed(now, 1.0);
+        renewal.failed(now, Duration::ZERO, 1.0);
         assert!(renewal.refuse(now));
         assert_eq!((renewal.is_good(now), renewal.due_in(now)), (false, SECOND));
     }
@@ -180,7 +186,7 @@ mod tests {
                 now += renewal.due_in(now);
                 fetches += 1;
                 if fails {
-                    renewal.failed(now, random);
+                    renewal.failed(now, Duration::ZERO, random);
                 } else {
                     renewal.renewed(now, Duration::from_millis(lifetime), random);
                 }

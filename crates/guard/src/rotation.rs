@@ -160,7 +160,9 @@ mod tests {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| chosen(&rotation, now, 60))).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
         });
-        all.into_iter().for_each(|index| counts[index] += 1);
+        for index in all {
+            counts[index] += 1;
+        }
         assert_eq!(counts, [120, 80, 40]);
     }
 

@@ -89,7 +89,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 27] = [
+    pub const ALL: [Kind; 28] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,

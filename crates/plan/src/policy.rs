@@ -1,9 +1,11 @@
 //! Policy: one entry of `policies` → what it wraps calls with, and whom it lets in. Called by `check` for each.
 
+mod accounts;
 mod breaker;
 mod cache;
 mod compress;
 mod condition;
+mod credentials;
 mod failures;
 mod field;
 mod hedge;
@@ -58,6 +60,17 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> 
     layers.push_some(breaker.map(|breaker| Layer::Breaker(Arc::new(breaker))));
     let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
     layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
+    let credentials = section.get("credentials");
+    let sent = credentials.and_then(|node| credentials::credentials(name, node, folder, report));
+    layers.push_some(sent.map(|sent| Layer::Credentials(Arc::new(sent))));
+    if let Some(node) = section.get("accounts") {
+        if credentials.is_some() {
+            let cause = "`credentials` and `accounts` both say what a call carries";
+            report.at_key(node, cause, "take one of them out");
+        }
+        let accounts = accounts::accounts(name, node, folder, report);
+        layers.push_some(accounts.map(|accounts| Layer::Accounts(Arc::new(accounts))));
+    }
     layers.push_some(timeout.per_try.map(Layer::PerTry));
     Policy {
         layers,

@@ -20,7 +20,7 @@ use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
 use crate::routes::read::read;
 use crate::schema;
-use crate::uses::{Used, onto, uses};
+use crate::uses::{Used, onto, uses, without_credentials};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -85,6 +85,11 @@ fn route<'t>(
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
     let end = end?;
     let used = section.get("use").unwrap_or(node);
+    match &end {
+        RouteEnd::Proxy(_) => {}
+        RouteEnd::Read(_) => without_credentials(&layers, "a read", used, report),
+        RouteEnd::Compose(_) => without_credentials(&layers, "a compose", used, report),
+    }
     let none = Layers::default();
     let around = match &end {
         RouteEnd::Proxy(source) => known.around(*source),

@@ -16,7 +16,10 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use policy::{BREAKER, HEDGE, LIMIT, POLICY, RETRY, SECRET, SIGNED, TIMEOUT};
+pub(crate) use policy::{
+    ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, BREAKER, CREDENTIALS, HEDGE, LIMIT, OAUTH2_CREDENTIALS, POLICY,
+    RETRY, SECRET, SIGNED, TIMEOUT,
+};
 pub(crate) use redis::{SOURCE_REDIS, SOURCE_REDIS_TIER, SOURCE_STORE};
 pub(crate) use route::{INVALIDATE, READ, ROUTE};
 pub(crate) use source::{SOURCE, SOURCE_HEALTH, SOURCE_TIMEOUT, SOURCE_TLS};
@@ -120,6 +123,11 @@ static SECTIONS: &[&Section] = &[
     &RETRY,
     &BREAKER,
     &LIMIT,
+    &CREDENTIALS,
+    &BASIC_CREDENTIALS,
+    &OAUTH2_CREDENTIALS,
+    &ACCOUNTS,
+    &ACCOUNT,
     &TIMEOUT,
     &SECRET,
     &ROUTE,

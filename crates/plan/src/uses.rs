@@ -18,7 +18,7 @@ pub(crate) struct Used {
     pub(crate) signed: Option<Arc<Signed>>,
 }
 
-/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries or signs.
+/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates or signs.
 pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Used {
     let mut used = Used::default();
     for item in value::one_or_more(node, report) {
@@ -29,6 +29,7 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
             }),
             ("hedge", used.layers.repeating_by("hedge"), policy.layers.repeating_by("hedge")),
             ("retry", used.layers.repeating_by("retry"), policy.layers.repeating_by("retry")),
+            ("authenticate", used.layers.credentials(), policy.layers.credentials()),
             ("sign", used.signed.as_deref().map(|signed| signed.name.as_str()), {
                 policy.signed.as_deref().map(|signed| signed.name.as_str())
             }),
@@ -38,6 +39,15 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
             let cause = format!("{} and {} both say how to {verb}", quoted(first), quoted(second));
             report.at(item, cause, "use one of them");
             continue;
+        }
+        if let (Some(outer), Some(cache)) = (used.layers.credentials(), policy.layers.cache()) {
+            let cause =
+                format!("{} authenticates outside of {}, which caches", quoted(outer), quoted(&cache.name));
+            report.at(
+                item,
+                cause,
+                "name the policy that caches first: it keeps what is fetched with the credentials",
+            );
         }
         used.layers.extend(&policy.layers);
         if policy.signed.is_some() {
@@ -59,6 +69,19 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         );
         report.at(node, cause, "take one of them out");
     }
+    if let (Some(first), Some(second)) = (used.credentials(), source.credentials()) {
+        let cause =
+            format!("{} authenticates, and so does {} around the source", quoted(first), quoted(second));
+        report.at(node, cause, "take one of them out");
+    } else if let (Some(outer), Some(cache)) = (used.credentials(), source.cache()) {
+        // What it keeps is for whoever asks the source, with whatever credentials.
+        let cause = format!(
+            "{} authenticates outside of {}, which caches around the source",
+            quoted(outer),
+            quoted(&cache.name)
+        );
+        report.at(node, cause, "put both on the source, or both here");
+    }
     used.extend(source);
     if let Some(limit) = used.limit_of_nobody() {
         let cause = format!(
@@ -73,10 +96,18 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
     }
 }
 
+/// Refuses credentials around what is no request over HTTP. `what` is that.
+pub(crate) fn without_credentials(used: &Layers, what: &str, node: Node<'_>, report: &mut Report) {
+    if let Some(name) = used.credentials() {
+        let cause = format!("{} authenticates requests over HTTP, and this is {what}", quoted(name));
+        report.at(node, cause, "put it on an origin, or on what asks one");
+    }
+}
+
 /// What wraps the calls to each source, in their order.
 pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut Report) -> Vec<Layers> {
-    let of_source = |node: &Node<'_>| {
-        let Shape::Map(entries) = node.shape() else { return Layers::default() };
+    let of_source = |source: &Node<'_>| {
+        let Shape::Map(entries) = source.shape() else { return Layers::default() };
         let Some(node) = entries.into_iter().find(|entry| entry.key() == "use") else {
             return Layers::default();
         };
@@ -87,6 +118,9 @@ pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut R
                 "a source cannot be signed: clients ask for routes",
                 "use that policy on the route",
             );
+        }
+        if known.source(source.key()).is_some_and(|source| !source.is_http()) {
+            without_credentials(&used.layers, "no origin", node, report);
         }
         used.layers.of_source()
     };

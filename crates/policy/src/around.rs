@@ -6,6 +6,7 @@
 
 use message::{Ask, Result, Trip};
 
+use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
 
 /// What a layer says of a call that arrives.
@@ -24,6 +25,8 @@ pub(crate) enum Arrival<A> {
 pub(crate) enum Held {
     /// A breaker waits for what comes of it.
     Breaker(Watched),
+    /// The account that the call uses.
+    Account(AccountInUse),
 }
 
 impl Held {
@@ -31,6 +34,7 @@ impl Held {
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
         match self {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
+            Held::Account(account) => account.end::<Q>(outcome),
         }
     }
 }

@@ -57,6 +57,8 @@ impl Layer {
                     true,
                 )
             }
+            Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
+            Layer::Accounts(accounts) => accounts.accounts.explain(),
             Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
         }
     }

@@ -3,9 +3,11 @@
 
 use message::{Ask, Trip};
 
+use crate::accounts::AccountsLayer;
 use crate::around::Arrival;
 use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
+use crate::credentials::CredentialsLayer;
 use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
 use crate::retry::RetryLayer;
@@ -23,6 +25,10 @@ pub enum Layer {
     Breaker(BreakerLayer),
     /// Refuses what comes too often.
     Limit(Box<LimitLayer>),
+    /// Has the call carry what the source wants to see.
+    Credentials(CredentialsLayer),
+    /// The same with several accounts by turns.
+    Accounts(AccountsLayer),
     /// Gives up what takes too long.
     Timeout(TimeoutLayer),
 }
@@ -43,7 +49,12 @@ impl Layer {
         match self {
             Layer::Cache(_) => AtHandPart::Holds,
             Layer::Limit(limit) => AtHandPart::Counts(limit),
-            Layer::Hedge(_) | Layer::Retry(_) | Layer::Breaker(_) | Layer::Timeout(_) => AtHandPart::None,
+            Layer::Hedge(_)
+            | Layer::Retry(_)
+            | Layer::Breaker(_)
+            | Layer::Credentials(_)
+            | Layer::Accounts(_)
+            | Layer::Timeout(_) => AtHandPart::None,
         }
     }
 
@@ -54,6 +65,8 @@ impl Layer {
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
             Layer::Breaker(breaker) => breaker.arrive::<Q>(trip),
             Layer::Limit(limit) => limit.arrive(ask, trip),
+            Layer::Credentials(credentials) => credentials.arrive(ask),
+            Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }
     }

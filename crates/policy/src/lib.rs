@@ -2,10 +2,12 @@
 //!
 //! `stack` puts a gate and layers around an end; `layer` says which layers there are and in which order.
 
+mod accounts;
 mod around;
 mod at_hand;
 mod breaker;
 mod cache;
+mod credentials;
 mod explain;
 mod gate;
 mod hedge;
@@ -22,9 +24,11 @@ mod timeout;
 mod under_way;
 mod verdict;
 
+pub use accounts::{AccountFigures, AccountsLayer, SharedAccounts};
 pub use at_hand::{AtHand, Fresh};
 pub use breaker::{BreakerLayer, Breakers};
 pub use cache::{CacheLayer, Cacheable};
+pub use credentials::{CredentialsLayer, SharedCredentials, Tokens, renew};
 pub use gate::Gate;
 pub use hedge::{HedgeLayer, Hedges};
 pub use kept::{Kept, Remedy};

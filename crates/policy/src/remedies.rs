@@ -1,9 +1,14 @@
 //! Remedies: what all cores share of a plan's policies: budgets and quotas, and what they have counted. A policy is one thing
 //! wherever it is used, so these go by its name. Made by `server` for each plan; what has not changed lives on over a reload.
 
+use std::sync::Arc;
+
+use message::Result;
 use plan::Layer;
 
+use crate::accounts::SharedAccounts;
 use crate::breaker::Breakers;
+use crate::credentials::{SharedCredentials, Tokens};
 use crate::hedge::Hedges;
 use crate::kept::Kept;
 use crate::limit::Limited;
@@ -21,6 +26,10 @@ pub struct Remedies {
     pub breakers: Kept<Breakers>,
     /// `limit`.
     pub limits: Kept<Limited>,
+    /// `credentials`.
+    pub credentials: Kept<SharedCredentials>,
+    /// `accounts`.
+    pub accounts: Kept<SharedAccounts>,
     /// What became of calls.
     pub tally: Tally,
 }
@@ -42,9 +51,30 @@ impl Remedies {
                 Layer::Limit { limit, .. } => {
                     remedies.limits.keep(limit, before.map(|before| &before.limits));
                 }
+                Layer::Credentials(rule) => {
+                    remedies.credentials.keep(rule, before.map(|before| &before.credentials));
+                }
+                Layer::Accounts(rule) => remedies.accounts.keep(rule, before.map(|before| &before.accounts)),
                 Layer::Cache(_) | Layer::Overall(_) | Layer::PerTry(_) => {}
             }
         }
         remedies
+    }
+
+    /// Every token that is asked for, with the name of its policy, and of its account where that has several.
+    pub fn tokens(&self) -> impl Iterator<Item = (&str, &str, &Arc<Tokens>)> {
+        let plain = self.credentials.iter().filter_map(|(policy, of)| Some((policy, "", of.tokens()?)));
+        let accounts = self.accounts.iter();
+        let accounts =
+            accounts.flat_map(|(policy, of)| of.tokens().map(move |(name, tokens)| (policy, name, tokens)));
+        plain.chain(accounts)
+    }
+
+    /// Whether everything can run that is to.
+    ///
+    /// # Errors
+    /// The certificate authorities of a token endpoint cannot be used.
+    pub fn check(&self) -> Result<()> {
+        self.tokens().try_for_each(|(_, _, tokens)| tokens.unready())
     }
 }

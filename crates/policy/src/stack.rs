@@ -213,6 +213,12 @@ impl<E> Stack<E> {
             }
             Some(Layer::Hedge(hedge)) => UnderWay::new(hedge.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
+            Some(Layer::Credentials(credentials)) => {
+                UnderWay::new(credentials.call(ask, below(), trip), deadline, timers)
+            }
+            Some(Layer::Accounts(accounts)) => {
+                UnderWay::new(accounts.call(ask, below(), trip), deadline, timers)
+            }
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
             Some(Layer::Breaker(_) | Layer::Limit(_)) => unreachable!("neither waits for anybody"),
         }

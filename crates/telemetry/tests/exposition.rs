@@ -139,6 +139,7 @@ fn record(recorder: &Recorder, cache: Option<CacheStatus>, source: Option<Durati
         head_time: Duration::from_micros(5) + source.unwrap_or_default(),
         source_time: source,
         attempts: 0,
+        account: None,
         cache,
         error,
         id: None,

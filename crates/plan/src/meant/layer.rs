@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Breaker, CachePolicy, Hedge, Limit, LimitBy, Retry};
+use super::{Accounts, Breaker, CachePolicy, Credentials, Hedge, Limit, LimitBy, Retry};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,11 @@ pub enum Layer {
         /// Whether it stands on a source: then it is no client's quota, and clients are not told what is left.
         is_of_source: bool,
     },
+    /// Has the call carry what the source wants to see. Inside of whatever may keep the call from being made, so that nothing is
+    /// spent for those, and inside the cache, which keeps what is fetched so as if anybody had fetched it.
+    Credentials(Arc<Credentials>),
+    /// The same with several accounts by turns. Inside the retries: the next try takes the next account.
+    Accounts(Arc<Accounts>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Duration),
 }
@@ -45,6 +50,8 @@ impl Layer {
             Layer::Retry(_) => "retry",
             Layer::Breaker(_) => "breaker",
             Layer::Limit { .. } => "limit",
+            Layer::Credentials(_) => "credentials",
+            Layer::Accounts(_) => "accounts",
             Layer::PerTry(_) => "timeout.per_try",
         }
     }
@@ -109,6 +116,15 @@ impl Layers {
         self.repeating().find_map(|(word, name)| (word == wanted).then_some(name))
     }
 
+    /// The name of the policy whose credentials the call carries.
+    pub fn credentials(&self) -> Option<&str> {
+        self.iter().find_map(|layer| match layer {
+            Layer::Credentials(credentials) => Some(credentials.name.as_str()),
+            Layer::Accounts(accounts) => Some(accounts.name.as_str()),
+            _ => None,
+        })
+    }
+
     /// All limits, outermost first.
     pub fn limits(&self) -> impl Iterator<Item = &Arc<Limit>> {
         self.iter().filter_map(|layer| match layer {
@@ -148,6 +164,8 @@ impl Layers {
                 | Layer::Hedge(_)
                 | Layer::Retry(_)
                 | Layer::Breaker(_)
+                | Layer::Credentials(_)
+                | Layer::Accounts(_)
                 | Layer::PerTry(_) => {}
             }
         }

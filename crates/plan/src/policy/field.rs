@@ -70,6 +70,19 @@ pub(super) fn for_condition(text: &str) -> Result<HeaderName, Reason> {
     }
 }
 
+/// A field by which we tell a source who we are.
+pub(super) fn for_credentials(text: &str) -> Result<HeaderName, Reason> {
+    let name = name(text, "X-Api-Key")?;
+    match name.as_str() {
+        "host" | "content-length" | "content-type" | "date" | "expect" | "via" | "forwarded"
+        | "user-agent" => Err(Reason::new(
+            format!("{} is no place for a secret", quoted(text)),
+            "write the field that the source looks at, like `X-Api-Key`",
+        )),
+        _ => of_requests(text, name),
+    }
+}
+
 /// A field of answers that holds tags.
 pub(super) fn for_tags(text: &str) -> Result<HeaderName, Reason> {
     let name = name(text, "Cache-Tag")?;

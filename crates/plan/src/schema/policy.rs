@@ -1,18 +1,20 @@
-//! The words of `policies`, of `signed`, and how a secret is written.
+//! The words of `policies`, and of `signed`.
 
 mod breaker;
+mod credentials;
 mod hedge;
 
 use super::{Section, Word, word};
 
 pub(crate) use breaker::BREAKER;
+pub(crate) use credentials::{ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, CREDENTIALS, OAUTH2_CREDENTIALS, SECRET};
 pub(crate) use hedge::HEDGE;
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
     meaning: "What wraps a call. Routes, sources and steps name policies in `use`; a list wraps in its order, outermost \
-              first. Inside one policy the order is fixed: `signed`, `cache`, `timeout.overall`, `hedge`, `retry`, `breaker`, `limit`, `timeout.per_try`, so \
-              that a cache hit costs the source nothing.",
+              first. Inside one policy the order is always the same, so that a cache hit costs the source nothing and each try is \
+              limited and timed by itself: see the guide on remedies.",
     example: "live: { cache: { ttl: 5s } }",
     words: &[
         word(
@@ -54,6 +56,8 @@ pub(crate) static POLICY: Section = Section {
              `fleetfoot cache warm` and refreshes ask counts only behind the cache.",
             "limit: { rate: 20/s, burst: 40, per: \"${client.network}\" }",
         ),
+        credentials::CREDENTIALS_WORD,
+        credentials::ACCOUNTS_WORD,
         word("timeout", "duration (overall), or section", None, "How long a call may take.").told(
             "`overall` covers all tries and the pauses between them, `per_try` each try. The time runs from when the request has \
              been sent, upload included, until the head of the response is there (its body has the source's \
@@ -63,7 +67,7 @@ pub(crate) static POLICY: Section = Section {
             "timeout: { overall: 2s, per_try: 500ms }",
         ),
     ],
-    later: &["concurrency", "accounts", "har"],
+    later: &["concurrency", "har"],
 };
 
 pub(crate) static LIMIT: Section = Section {
@@ -170,21 +174,5 @@ pub(crate) static SIGNED: Section = Section {
             "The cookie that may carry the signature instead of the URL. `none`: only URLs.",
         ),
     ],
-    later: &[],
-};
-
-pub(crate) static SECRET: Section = Section {
-    path: "secret",
-    meaning: "How a secret is written, for `listen.admin_token` and each name in `signed.keys`: `{ file: path }`, \
-              `\"${env.NAME}\"`, or the secret itself. Files are read again on every reload; no message ever shows a \
-              secret.",
-    example: "admin_token: { file: admin.token }",
-    words: &[word(
-        "file",
-        "path",
-        None,
-        "A file that holds nothing else; white space around the secret is ignored. Relative paths start at the folder of \
-         the config file.",
-    )],
     later: &[],
 };

@@ -50,7 +50,8 @@ pub(crate) fn source(node: Node<'_>, folder: &Path, report: &mut Report) -> Opti
     (!source.targets.is_empty()).then_some(source)
 }
 
-fn tls(node: Node<'_>, source: &mut HttpSource, folder: &Path, report: &mut Report) {
+/// Reads how the servers of a source are verified.
+pub(crate) fn tls(node: Node<'_>, source: &mut HttpSource, folder: &Path, report: &mut Report) {
     let Some(section) = Section::open(node, &schema::SOURCE_TLS, report) else { return };
     section.set("verify", &mut source.verify, report, value::switch);
     source.authorities = section.get("authorities").and_then(|node| value::file(node, folder, report));

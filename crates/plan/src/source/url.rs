@@ -22,6 +22,22 @@ pub(crate) fn target(url: &str) -> Result<Target, Reason> {
     bare_target(url)
 }
 
+/// Reads the URL of something that we ask for ourselves: a server, and the path and query of what is there.
+pub(crate) fn document(url: &str) -> Result<(Target, String), Reason> {
+    let start = url.find("://").map_or(0, |scheme| scheme + 3);
+    let path = url[start..].find(['/', '?', '#']).map_or(url.len(), |path| start + path);
+    let (server, path) = url.split_at(path);
+    let server = target(server)?;
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    if !path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'"' | b'\\')) {
+        return Err(Reason::new(
+            format!("the path in {} has a character that does not stand in one", quoted(url)),
+            "write it percent-encoded, and nothing from `#` on",
+        ));
+    }
+    Ok((server, path))
+}
+
 /// The URL without what stands before an `@` in it; `None` when nothing does.
 fn without_user(url: &str) -> Option<String> {
     let start = url.find("://").map_or(0, |scheme| scheme + 3);

@@ -10,8 +10,13 @@ use crate::yaml::fault::Place;
 use expression::nearest;
 
 /// Words with a secret behind them, or names of secrets below them.
-const HOLDERS: [(&str, Holder); 3] =
-    [("admin_token", Holder::Secret), ("keys", Holder::Named), ("signed", Holder::Named)];
+const HOLDERS: [(&str, Holder); 5] = [
+    ("admin_token", Holder::Secret),
+    ("keys", Holder::Named),
+    ("signed", Holder::Named),
+    ("credentials", Holder::Named),
+    ("accounts", Holder::Named),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
@@ -22,7 +27,7 @@ enum Holder {
 }
 
 /// Words below a holder whose values are no secrets.
-const OPEN: [&str; 2] = ["file", "cookie"];
+const OPEN: [&str; 7] = ["file", "cookie", "client_id", "scope", "audience", "weight", "rest"];
 
 /// The lines of a text.
 pub(crate) fn masked(text: &str) -> Vec<String> {

@@ -28,6 +28,9 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("admin.token"), "a-token-of-more-than-16\n").unwrap();
     fs::write(folder.path().join("main.key"), "nZtRohdNF9m3cKM24IcK4w==\n").unwrap();
     fs::write(folder.path().join("old.key"), "aZtRohdNF9m3cKM24IcK4w==\n").unwrap();
+    for name in ["api.key", "api.password", "client.secret", "a.token", "b.token"] {
+        fs::write(folder.path().join(name), format!("the secret in {name}\n").replace(' ', "-")).unwrap();
+    }
     folder
 }
 
@@ -126,6 +129,10 @@ fn the_sections_of_the_reference_compile() {
             "sources.<name>.tier" => around("sources.<name> at a Redis", example),
             "routes[].read" => around("routes[]", &format!("match: GET /x\n{example}")),
             "policies.<name>" => format!("{SOURCES}{ROUTES}policies:\n  {example}\n"),
+            "policies.<name>.accounts.rotate[]" => around("policies.<name>", example),
+            "policies.<name>.credentials.basic" | "policies.<name>.credentials.oauth2" => {
+                around("policies.<name>", &format!("credentials: {{ {example} }}"))
+            }
             path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
                 around("policies.<name>", example)
             }

@@ -7,6 +7,7 @@ mod bad_caching;
 mod bad_compose;
 mod caching;
 mod compose;
+mod credentials;
 mod examples;
 mod files;
 mod good;

@@ -30,11 +30,11 @@ fn layer(policy: &str) -> Layer {
 
 #[test]
 fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
-    let all = "timeout: { per_try: 1s, overall: 2s }, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
+    let all = "timeout: { per_try: 1s, overall: 2s }, credentials: { bearer: x }, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
     let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
     assert_eq!(
         words(&plan),
-        ["cache", "timeout.overall", "hedge", "retry", "breaker", "limit", "timeout.per_try"]
+        ["cache", "timeout.overall", "hedge", "retry", "breaker", "limit", "credentials", "timeout.per_try"]
     );
     let both = "clients: { limit: 1/s }, live: { cache: true, retry: true }";
     let plan = meant(both, "{ match: /, proxy: wrapped, use: [clients, live] }");

@@ -206,7 +206,7 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Health checks run here, once for all cores; a source without a healthy target makes us not ready.
+    /// Health checks run here, once for all cores, and so do requests for tokens; a source without a healthy target makes us not ready.
     fn start_checks(&mut self, running: &Arc<Running>) {
         let origins = || running.sources.iter().filter_map(Source::http).cloned();
         let checked = origins().filter(|origin| origin.plan().health.is_some()).map(|source| {
@@ -232,6 +232,9 @@ impl<'a> Control<'a> {
         watching::start(running, &mut self.checks);
         for source in origins() {
             self.checks.push(spawn_local(source::check_health(source)).abort_handle());
+        }
+        for (_, _, tokens) in running.remedies.tokens() {
+            self.checks.push(spawn_local(policy::renew(Arc::clone(tokens))).abort_handle());
         }
     }
 

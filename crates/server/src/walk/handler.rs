@@ -168,6 +168,7 @@ impl CoreHandler {
             head_time: duration,
             source_time: None,
             attempts: 0,
+            account: None,
             cache: fresh.cache,
             error: None,
             route: Some(&destination.route),

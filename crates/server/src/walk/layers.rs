@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use cache::Store;
-use policy::{BreakerLayer, CacheLayer, HedgeLayer, Layer, LimitLayer, Remedies, RetryLayer, TimeoutLayer};
+use policy::{
+    AccountsLayer, BreakerLayer, CacheLayer, CredentialsLayer, HedgeLayer, Layer, LimitLayer, Remedies,
+    RetryLayer, TimeoutLayer,
+};
 use redis_link::Link;
 
 use crate::walk::composition::Names;
@@ -72,6 +75,14 @@ impl Kit<'_> {
                 source: place.source.into(),
                 names: Arc::clone(place.names),
             })),
+            plan::Layer::Credentials(rule) => Layer::Credentials(CredentialsLayer {
+                credentials: self.remedies.credentials.of(rule),
+                outcomes: outcomes(&rule.name, CredentialsLayer::OUTCOMES),
+            }),
+            plan::Layer::Accounts(rule) => Layer::Accounts(AccountsLayer {
+                accounts: self.remedies.accounts.of(rule),
+                outcomes: outcomes(&rule.name, AccountsLayer::OUTCOMES),
+            }),
             plan::Layer::Overall(within) | plan::Layer::PerTry(within) => {
                 Layer::Timeout(TimeoutLayer { within: *within })
             }

@@ -99,6 +99,7 @@ impl Running {
         check_functions(&plan, &sources)?;
         let router = Router::new(destinations);
         let remedies = Remedies::of(plan.layers(), before.map(|before| &before.remedies));
+        remedies.check().map_err(StartError::Prepare)?;
         Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways, remedies }))
     }
 

@@ -13,7 +13,7 @@ use crate::meant::{
     CachePolicy, Graph, HttpForm, Layer, Layers, Limit, LimitBy, OnError, Otherwise, Over, Step, StepCall,
     Task, Wrapping,
 };
-use crate::uses::{onto, uses};
+use crate::uses::{onto, uses, without_credentials};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -238,6 +238,10 @@ fn wrapping(
             policy.rules.stale_if_error = policy.rules.stale_if_error.max(Some(default::STEP_STALE));
         }
     });
+    if !matches!(call, StepCall::Http(_)) {
+        let node = section.get("use").unwrap_or(node);
+        without_credentials(&layers, "a call for a value", node, report);
+    }
     let (source, form) = match call {
         StepCall::Http(call) => (call.source, call.form),
         StepCall::Read(read) => (read.from, HttpForm::default()),

@@ -1,9 +1,12 @@
 //! Of what policies wrap calls with.
 
+use policy::{AccountFigures, Tokens};
 use telemetry::Family;
 
 use super::of_each;
 use crate::walk::running::Running;
+
+const LABELS: [&str; 2] = ["policy", "account"];
 
 pub(super) fn families(running: &Running) -> Vec<Family> {
     let limits: Vec<_> = running.remedies.limits.iter().collect();
@@ -38,5 +41,46 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
         let remedies = Family::counter("remedies", "Calls that a policy did something about");
         families.push(remedies.by(["route", "policy", "remedy", "outcome"], counts));
     }
+    families.extend(tokens(running));
+    families.extend(accounts(running));
     families
+}
+
+/// Of tokens that are asked for; without an account of several, that label is empty, which is as good as none.
+fn tokens(running: &Running) -> Vec<Family> {
+    let tokens: Vec<_> = running.remedies.tokens().collect();
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let by = |family: Family, read: fn(&Tokens) -> u64| {
+        family.by(LABELS, tokens.iter().map(|(policy, account, tokens)| ([*policy, *account], read(tokens))))
+    };
+    vec![
+        by(Family::counter("token_requests", "Requests for a token of OAuth 2"), Tokens::asked),
+        by(Family::counter("token_failures", "Requests for a token that failed"), Tokens::failed),
+        by(Family::gauge("token_usable", "For how long the token may still be used").seconds(), |tokens| {
+            tokens.good_for().as_secs()
+        }),
+    ]
+}
+
+fn accounts(running: &Running) -> Vec<Family> {
+    let all = running.remedies.accounts.iter();
+    let figures: Vec<_> = all.flat_map(|(policy, of)| of.figures().map(move |of| (policy, of))).collect();
+    if figures.is_empty() {
+        return Vec::new();
+    }
+    let by = |family: Family, read: fn(&AccountFigures<'_>) -> u64| {
+        family.by(LABELS, figures.iter().map(|(policy, figures)| ([*policy, figures.name], read(figures))))
+    };
+    vec![
+        by(Family::counter("account_calls", "Calls made by an account"), |of| of.calls),
+        by(Family::counter("account_throttled", "Calls by an account that were throttled"), |of| {
+            of.throttled
+        }),
+        by(Family::counter("account_refused", "Calls by an account that got 401 or 403"), |of| of.refused),
+        by(Family::gauge("account_resting", "Whether an account rests or is set aside"), |of| {
+            of.is_resting.into()
+        }),
+    ]
 }

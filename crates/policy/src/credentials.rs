@@ -1,0 +1,84 @@
+//! Credentials: the layer that has a call carry what the source wants to see, in place of whatever the client sent there.
+//!
+//! - `carried`: one credential, and how it is put into a request.
+//! - `tokens`: a token that is asked for, as all cores share it, and who keeps it fresh.
+//! - `grant`: one request for a token.
+
+mod carried;
+mod grant;
+mod tokens;
+
+use std::sync::Arc;
+
+use message::{Ask, Call, Result, Trip};
+
+use crate::around::Arrival;
+use crate::kept::Remedy;
+use crate::outcomes::{Outcome, Outcomes};
+
+pub(crate) use carried::Carried;
+pub use tokens::{Tokens, renew};
+
+/// What all cores share of one policy's credentials.
+#[derive(Debug)]
+pub struct SharedCredentials {
+    rule: plan::Credentials,
+    carried: Carried,
+}
+
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
+pub struct CredentialsLayer {
+    /// What is carried.
+    pub credentials: Arc<SharedCredentials>,
+    /// What became of calls here.
+    pub outcomes: Arc<Outcomes>,
+}
+
+impl Remedy for SharedCredentials {
+    type Rule = plan::Credentials;
+
+    fn new(rule: plan::Credentials) -> Self {
+        SharedCredentials { carried: Carried::new(&rule.name, &rule.credential), rule }
+    }
+
+    fn rule(&self) -> &plan::Credentials {
+        &self.rule
+    }
+
+    fn name(rule: &plan::Credentials) -> &str {
+        &rule.name
+    }
+}
+
+impl SharedCredentials {
+    /// The token that is asked for, where it is one.
+    pub fn tokens(&self) -> Option<&Arc<Tokens>> {
+        self.carried.tokens()
+    }
+
+    /// What it does, for people.
+    pub(crate) fn explain(&self) -> String {
+        self.carried.explain()
+    }
+}
+
+impl CredentialsLayer {
+    /// Those that may happen.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Again];
+
+    /// Puts it into the request, where nobody has to be waited for.
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q) -> Arrival<Q::Answer> {
+        let Some(request) = ask.request_mut() else { return Arrival::Pass };
+        if self.credentials.carried.write(request) { Arrival::Pass } else { Arrival::Wait }
+    }
+
+    pub(crate) async fn call<Q: Ask>(
+        &self,
+        ask: Q,
+        below: impl Call<Q>,
+        trip: &mut Trip,
+    ) -> Result<Q::Answer> {
+        self.credentials.carried.call(ask, &below, trip, &self.outcomes).await
+    }
+}
