@@ -157,6 +157,7 @@ mod reading {
 mod remedies {
     //! What wraps a call, on a route, on a source and on a step alike.
     mod breaker;
+    mod headers;
     mod hedge;
     mod limit;
     mod nested;

@@ -34,7 +34,7 @@ impl Served {
         self.0.push(Given::Json(Json::written(failures(took))));
         let length: usize = self.0.iter().filter_map(Given::json).map(|json| json.as_str().len()).sum();
         let mut content = Vec::with_capacity(length + 256);
-        let context = Context { request, names, values: &self.0 };
+        let context = Context { values: &self.0, ..Context::of_request(request, names) };
         if !compose.graph.respond.write(&context, &mut content).map_err(|why| unable(&context, why))? {
             content.extend_from_slice(b"null");
         }

@@ -127,7 +127,7 @@ impl<C: Calls> Run<'_, C> {
 impl<'a, C: Calls> Running<'a, C> {
     /// What is known to expressions.
     pub(crate) fn context<'v>(&'v self, values: &'v [Given]) -> Context<'v> {
-        Context { request: self.run.request, names: self.run.names, values }
+        Context { values, ..Context::of_request(self.run.request, self.run.names) }
     }
 
     /// What the request lacks, all of it at once: nothing is asked of anybody then.

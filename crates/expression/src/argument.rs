@@ -246,7 +246,7 @@ mod tests {
             client: None,
         };
         let names = [None, Some("id".into())];
-        let context = Context { request: &request, names: &names, values: &[] };
+        let context = Context::of_request(&request, &names);
         let mut out = Arguments::default();
         let there = Argument::parse(argument, Some(&["id"])).unwrap().write(&context, &mut out);
         there.then(|| out.iter().map(|value| String::from_utf8_lossy(value).into_owned()).collect())

@@ -10,6 +10,7 @@ use http::HeaderName;
 use http::header::HOST;
 use regex::{Regex, RegexBuilder};
 
+use crate::answered::Answered;
 use crate::compile::Known;
 use crate::computed::{HAS, MATCHES, PART};
 use crate::fault::{ExpressionFault, quoted};
@@ -18,7 +19,9 @@ use crate::inner::inner;
 use crate::kind::ValueKind;
 use crate::nearest::nearest;
 use crate::operators::{arithmetic, binary, operator, truth};
-use crate::roots::{client_unknown, is_root, misused_all, misused_root, unknown_function, unknown_name};
+use crate::roots::{
+    client_unknown, is_root, misused_all, misused_response, misused_root, unknown_function, unknown_name,
+};
 use crate::slot::Slot;
 
 /// Parts of one expression, and how deep they may be nested: bounds what one evaluation costs.
@@ -145,6 +148,7 @@ impl<'k> Binder<'k> {
                 let kind = match slot {
                     Slot::Claim(_) => ValueKind::Any,
                     Slot::All(_) => ValueKind::List,
+                    Slot::Answered(ref answered) => answered.kind(),
                     _ => ValueKind::Text,
                 };
                 (self.variable(slot), kind)
@@ -173,6 +177,9 @@ impl<'k> Binder<'k> {
     /// Whether a part is an access to the request: `method`, `query.x`, `query['x']`, `query('x')`, `has(query.x)`,
     /// `'x' in query`. Names are always written out: one that a client chooses would let it choose what is read.
     fn access(&mut self, part: &Expr) -> Result<Option<Access>, ExpressionFault> {
+        if let Some(access) = self.answered(part)? {
+            return Ok(Some(access));
+        }
         match part {
             Expr::Ident(name) => Ok(match name.as_str() {
                 "method" => Some(Access::Value(Slot::Method)),
@@ -246,6 +253,40 @@ impl<'k> Binder<'k> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// Whether a part is an access to the response: `response.status`, `response.header('Name')`, `cache`, `location`.
+    fn answered(&self, part: &Expr) -> Result<Option<Access>, ExpressionFault> {
+        let names = &self.known.names;
+        if let (Expr::Ident(name), Some(location)) = (part, names.location)
+            && name == "location"
+        {
+            return Ok(Some(Access::Text(location.to_owned())));
+        }
+        if !names.knows_response {
+            return Ok(None);
+        }
+        let is_response = |part: &IdedExpr| matches!(&part.expr, Expr::Ident(name) if name == "response");
+        let answered = match part {
+            Expr::Ident(name) if name == "cache" => Answered::Cache,
+            Expr::Select(select) if is_response(&select.operand) && select.field == "status" => {
+                Answered::Status
+            }
+            Expr::Call(CallExpr { func_name, target: Some(target), args })
+                if is_response(target) && func_name == "header" =>
+            {
+                match args.as_slice() {
+                    [name] => match text(name).map(|name| HeaderName::from_bytes(name.as_bytes())) {
+                        Some(Ok(name)) => Answered::Field(name),
+                        Some(Err(_)) | None => return Err(misused_response()),
+                    },
+                    _ => return Err(misused_response()),
+                }
+            }
+            Expr::Ident(name) if name == "response" => return Err(misused_response()),
+            _ => return Ok(None),
+        };
+        Ok(Some(Access::Value(Slot::Answered(answered))))
     }
 
     fn slot(&self, root: &str, name: &str) -> Result<Slot, ExpressionFault> {

@@ -12,9 +12,10 @@
 //! - `content`: literal JSON with expressions in it.
 //! - `names`, `given`: what is known, and at hand, beside the request.
 //! - `argument`: a word behind a command: one value, or all of a repeated parameter.
-//! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them.
+//! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them, `answered` those of a response.
 //! - `computed`: the tree, run for a request; `unable` is why it gives nothing though all that it reads is there.
 
+mod answered;
 mod argument;
 mod bind;
 mod claim;

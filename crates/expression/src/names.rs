@@ -14,6 +14,10 @@ pub struct Names<'k> {
     pub joins_lists: bool,
     /// Whether who asks is known: not where a response is made, which others may get.
     pub knows_client: bool,
+    /// Whether there is a response: `response.status`, `response.header('Name')` and `cache` are known then.
+    pub knows_response: bool,
+    /// What `location` is, where that is known: where this instance is.
+    pub location: Option<&'k str>,
 }
 
 /// A value beside the request: what a step gave, the content of the request, an item of a list.

@@ -27,6 +27,9 @@ pub(crate) const ELSEWHERE: &[(&str, &str)] = &[
     ("item", "it is known in a step with `for`: add `for: \"${list}\"`, or take it out"),
     ("each", "write `{each}`, in a step with `each`"),
     ("failed", "it is known in the `respond` of a route"),
+    ("response", "it is known in `headers.response` of a policy"),
+    ("cache", "it is known in `headers.response` of a policy"),
+    ("location", "it is known in `headers` of a policy"),
 ];
 
 /// Functions that are read before the others: those over lists, and what is done to a value at the end.
@@ -59,13 +62,21 @@ pub(crate) fn client_unknown(part: &str) -> ExpressionFault {
         format!(
             "`client.{part}` is known in policies alone: what is made of it here could be given to others"
         ),
-        "use it in `limit.per`, or in `cache.per` and `cache.key.by`",
+        "use it in `limit.per`, in `headers`, or in `cache.per` and `cache.key.by`",
     )
 }
 
 /// `query.all` without a name that is written out.
 pub(crate) fn misused_all() -> ExpressionFault {
     ExpressionFault::new("`query.all` is not used so", "write `query.all('NAME')`, with the name written out")
+}
+
+/// `response` with something behind it that is not known, or nothing.
+pub(crate) fn misused_response() -> ExpressionFault {
+    ExpressionFault::new(
+        "`response` is not used so",
+        "write `response.status` or `response.header('Name')`, with the name written out",
+    )
 }
 
 /// A word that means nothing, or not alone. `values` is what is known beside the request.

@@ -12,6 +12,7 @@ use message::Fields;
 use serde_json::Value as Json;
 
 use crate::Context;
+use crate::answered::Answered;
 use crate::claim;
 use crate::decode::{self, Coding};
 use crate::given;
@@ -54,6 +55,8 @@ pub(crate) enum Slot {
     Given(Inner),
     /// Whether that is there: `true` or `false`.
     There(Inner),
+    /// One thing of the response.
+    Answered(Answered),
 }
 
 impl Slot {
@@ -69,6 +72,7 @@ impl Slot {
                 })
             }
             Slot::Given(inner) => inner.json(context).is_some_and(|json| given::write_text(json, out)),
+            Slot::Answered(answered) => answered.write(context, out),
             Slot::Address | Slot::Network => match context.request.client {
                 Some(IpAddr::V6(address)) if *self == Slot::Network => {
                     let network = Ipv6Addr::from_bits(address.to_bits() >> 64 << 64);
@@ -128,6 +132,7 @@ impl Slot {
             | Slot::Url
             | Slot::Address
             | Slot::Network
+            | Slot::Answered(_)
             | Slot::Authority
             | Slot::Host
             | Slot::Scheme
@@ -151,6 +156,16 @@ impl Slot {
         }
     }
 
+    /// Whether it reads the request.
+    pub(crate) fn is_of_request(&self) -> bool {
+        !matches!(self, Slot::Answered(_))
+    }
+
+    /// Whether it reads who asks, which is in no field.
+    pub(crate) fn is_of_client(&self) -> bool {
+        matches!(self, Slot::Address | Slot::Network)
+    }
+
     /// What it is called, for messages.
     pub(crate) fn noun(&self) -> String {
         match self {
@@ -164,6 +179,7 @@ impl Slot {
             Slot::Method => "the method".to_owned(),
             Slot::Scheme => "the scheme".to_owned(),
             Slot::Url => "the URL".to_owned(),
+            Slot::Answered(answered) => answered.noun(),
             Slot::Address => "the client's address".to_owned(),
             Slot::Network => "the client's network".to_owned(),
         }
@@ -181,6 +197,10 @@ impl Slot {
             Slot::Given(inner) => inner.json(context).is_some_and(given::holds),
             Slot::There(inner) => inner.json(context).is_some(),
             Slot::Address | Slot::Network => context.request.client.is_some(),
+            Slot::Answered(answered) => {
+                let mut text = Vec::new();
+                answered.write(context, &mut text) && !text.is_empty()
+            }
             Slot::Claim(name) => match claim::find(context.request.fields, name) {
                 Some(Json::Bool(truth)) => truth,
                 Some(Json::String(text)) => !text.is_empty(),
@@ -220,6 +240,11 @@ impl Slot {
             }
             return Ok(Value::List(list.into()));
         }
+        if let Slot::Answered(answered) = self
+            && let Some(number) = answered.number(context)
+        {
+            return Ok(number);
+        }
         let mut bytes = Vec::new();
         Ok(if self.write(context, &mut bytes) { lossless(bytes) } else { Value::Null })
     }
@@ -234,7 +259,8 @@ impl Slot {
             | Slot::Given(_)
             | Slot::There(_)
             | Slot::Address
-            | Slot::Network => None,
+            | Slot::Network
+            | Slot::Answered(_) => None,
             Slot::Authority => Some((request.authority.as_bytes(), Coding::Plain)),
             Slot::Cookie(name) => Some((cookie(request.fields, name)?, Coding::Plain)),
             Slot::Query(name) => Some((parameter(request.query()?, name)?, Coding::Form)),

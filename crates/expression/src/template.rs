@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::HeaderName;
 
 use crate::Context;
+use crate::answered::Answered;
 use crate::compile::{Form, Known, compile};
 use crate::computed::{self, Computed};
 use crate::fault::{ExpressionFault, quoted};
@@ -262,6 +263,21 @@ impl Template {
     /// The fields of a request that it reads, for `Vary`.
     pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
         self.parts.iter().flat_map(Part::slots).filter_map(Slot::field)
+    }
+
+    /// Whether it reads anything of the request.
+    pub fn reads_request(&self) -> bool {
+        self.parts.iter().flat_map(Part::slots).any(Slot::is_of_request)
+    }
+
+    /// Whether it reads who asks: `client.address`, `client.network`.
+    pub fn reads_client(&self) -> bool {
+        self.parts.iter().flat_map(Part::slots).any(Slot::is_of_client)
+    }
+
+    /// Whether it reads what the cache did.
+    pub fn reads_cache(&self) -> bool {
+        self.parts.iter().flat_map(Part::slots).any(|slot| *slot == Slot::Answered(Answered::Cache))
     }
 
     /// The cookies of a request that it reads.

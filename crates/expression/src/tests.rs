@@ -42,7 +42,7 @@ impl Sent {
             client: None,
         };
         let names = [None, Some("id".into())];
-        asked(&Context { request: &request, names: &names, values: &[] })
+        asked(&Context::of_request(&request, &names))
     }
 
     fn write(&self, text: &str) -> Option<Vec<u8>> {
@@ -73,7 +73,14 @@ fn environment(name: &str) -> Result<String, VarError> {
 }
 
 const KNOWN: Known<'static> = Known {
-    names: Names { segments: Some(&["id", "section"]), values: &[], joins_lists: false, knows_client: true },
+    names: Names {
+        segments: Some(&["id", "section"]),
+        values: &[],
+        joins_lists: false,
+        knows_client: true,
+        knows_response: false,
+        location: None,
+    },
     environment: &environment,
 };
 
@@ -301,6 +308,43 @@ fn bytes_that_are_not_utf8_stay_themselves() {
 }
 
 #[test]
+fn a_response_is_known_where_one_passes_and_nowhere_else() {
+    let names = Names { knows_response: true, location: Some("KUL"), ..KNOWN.names };
+    let template = |text: &str| Template::parse_with(text, &Known { names, ..KNOWN });
+    let fields = HeaderMap::from_iter([(HeaderName::from_static("x-a"), HeaderValue::from_static("1"))]);
+    let fields = message::HeadFields::Map(&fields);
+    let cache = Some(message::CacheStatus::hit(9));
+    let response = message::ResponseView { status: http::StatusCode::NOT_FOUND, fields, cache };
+    for (text, expected) in [
+        ("${response.status}", Some("404")),
+        ("${response.status >= 400 ? 'bad' : 'good'}", Some("bad")),
+        ("${response.header('X-A')}", Some("1")),
+        ("${response.header('X-B')}", None),
+        ("${response.header('X-B') == null}", Some("true")),
+        ("${cache} at ${location}", Some("hit at KUL")),
+        ("${cache.upperAscii()}", Some("HIT")),
+    ] {
+        let template = template(text).unwrap_or_else(|fault| panic!("{text}: {fault}"));
+        let mut out = Vec::new();
+        Sent::new("/", &[]).ask(|context| {
+            let there = template.write(&Context { response: Some(&response), ..*context }, &mut out);
+            assert_eq!(there.then(|| str::from_utf8(&out).unwrap()), expected, "{text}");
+            assert!(
+                text.contains("null") || text.contains("location") || !template.write(context, &mut out),
+                "{text}"
+            );
+        });
+    }
+    for wrong in ["${response}", "${response.body}", "${response.header}", "${response.header(query.a)}"] {
+        assert!(template(wrong).is_err(), "{wrong}");
+    }
+    for elsewhere in ["${response.status}", "${cache}", "${location}"] {
+        let fault = Template::parse_with(elsewhere, &KNOWN).unwrap_err();
+        assert!(fault.remedy.contains("in `headers"), "{elsewhere}: {fault}");
+    }
+}
+
+#[test]
 fn a_computed_text_is_bounded() {
     let request = Sent::new(&format!("/{}", "a".repeat(40_000)), &[]);
     assert!(request.text("${url + 'b'}").is_some());
@@ -320,7 +364,8 @@ const PAGE: &str = include_str!("../../../docs/reference/expressions.md");
 /// Where all that the page tells of is known.
 fn compiles(braced: &str) -> Result<Output, ExpressionFault> {
     let values = ["body", "item", "failed", "user", "users", "orders"].map(Named::any);
-    let known = Known { names: Names { values: &values, ..KNOWN.names }, ..KNOWN };
+    let names = Names { values: &values, knows_response: true, location: Some("KUL"), ..KNOWN.names };
+    let known = Known { names, ..KNOWN };
     Output::parse(braced.trim_start_matches("${").strip_suffix('}').unwrap(), &known)
 }
 

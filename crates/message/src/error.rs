@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use http::HeaderName;
 
+use crate::FieldEdit;
+
 /// The word of what failed: the same in logs, metrics and answers, whatever becomes of the sentences.
 pub const FLEETFOOT_ERROR: HeaderName = HeaderName::from_static("fleetfoot-error");
 
@@ -236,6 +238,7 @@ struct Beneath {
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
     misfit: Option<Misfit>,
     retry_after: Option<Duration>,
+    edits: Vec<FieldEdit>,
 }
 
 impl Error {
@@ -271,6 +274,16 @@ impl Error {
     pub fn after(mut self, wait: Duration) -> Self {
         self.beneath_mut().retry_after = Some(wait);
         self
+    }
+
+    /// Notes how the fields of the response are to be changed that is made of it, after whatever was noted before.
+    pub fn edit(&mut self, edits: impl IntoIterator<Item = FieldEdit>) {
+        self.beneath_mut().edits.extend(edits);
+    }
+
+    /// How the fields of the response are to be changed that is made of it, in this order.
+    pub fn edits(&self) -> &[FieldEdit] {
+        self.beneath.as_ref().map_or(&[], |beneath| &beneath.edits)
     }
 
     fn beneath_mut(&mut self) -> &mut Beneath {

@@ -8,6 +8,7 @@ mod condition;
 mod credentials;
 mod failures;
 mod field;
+mod headers;
 mod hedge;
 mod key;
 mod limit;
@@ -36,8 +37,8 @@ pub(crate) struct Policy<'t> {
     pub(crate) tier: Option<Node<'t>>,
 }
 
-/// Reads a policy. Relative paths in it start at `folder`.
-pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> Policy<'t> {
+/// Reads a policy. Relative paths in it start at `folder`; `location` is where this instance is.
+pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: &mut Report) -> Policy<'t> {
     let Some(section) = Section::open(node, &schema::POLICY, report) else {
         return Policy::default();
     };
@@ -71,6 +72,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, report: &mut Report) -> 
         let accounts = accounts::accounts(name, node, folder, report);
         layers.push_some(accounts.map(|accounts| Layer::Accounts(Arc::new(accounts))));
     }
+    let headers = section.get("headers").and_then(|node| headers::headers(name, node, location, report));
+    layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
     layers.push_some(timeout.per_try.map(Layer::PerTry));
     Policy {
         layers,

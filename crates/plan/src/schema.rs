@@ -7,6 +7,7 @@ mod cache;
 mod compose;
 mod file;
 mod key;
+mod message;
 mod policy;
 mod redis;
 mod route;
@@ -16,6 +17,7 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
+pub(crate) use message::{HEADERS, HEADERS_FIELDS};
 pub(crate) use policy::{
     ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, BREAKER, CREDENTIALS, HEDGE, LIMIT, OAUTH2_CREDENTIALS, POLICY,
     RETRY, SECRET, SIGNED, TIMEOUT,
@@ -129,6 +131,8 @@ static SECTIONS: &[&Section] = &[
     &ACCOUNTS,
     &ACCOUNT,
     &TIMEOUT,
+    &HEADERS,
+    &HEADERS_FIELDS,
     &SECRET,
     &ROUTE,
     &READ,

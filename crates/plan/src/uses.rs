@@ -83,6 +83,18 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         report.at(node, cause, "put both on the source, or both here");
     }
     used.extend(source);
+    if let Some(headers) = used.headers_of_nobody() {
+        let cause = format!(
+            "a value in `headers` of {} depends on who asks, and behind a cache nobody knows: one response is for many",
+            quoted(&headers.name)
+        );
+        report.at(
+            node,
+            cause,
+            "put `headers` into a policy of its own, and name it before the one that caches; or let the cache's `key` hold what \
+             the value reads",
+        );
+    }
     if let Some(limit) = used.limit_of_nobody() {
         let cause = format!(
             "{} counts by who asks, and behind a cache nobody knows: one fetch is for many",
@@ -104,6 +116,14 @@ pub(crate) fn without_credentials(used: &Layers, what: &str, node: Node<'_>, rep
     }
 }
 
+/// Says what makes no sense around calls that give values instead of responses.
+pub(crate) fn of_values(layers: &Layers, node: Node<'_>, report: &mut Report) {
+    if let Some(word) = layers.of_requests() {
+        let cause = format!("{} is for requests over HTTP, and this call gives a value", quoted(word));
+        report.at(node, cause, "use that policy on a route, or on a source over HTTP");
+    }
+}
+
 /// What wraps the calls to each source, in their order.
 pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut Report) -> Vec<Layers> {
     let of_source = |source: &Node<'_>| {
@@ -121,6 +141,7 @@ pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut R
         }
         if known.source(source.key()).is_some_and(|source| !source.is_http()) {
             without_credentials(&used.layers, "no origin", node, report);
+            of_values(&used.layers, node, report);
         }
         used.layers.of_source()
     };

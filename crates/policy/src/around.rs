@@ -8,6 +8,7 @@ use message::{Ask, Result, Trip};
 
 use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
+use crate::headers::HeldHeaders;
 
 /// What a layer says of a call that arrives.
 pub(crate) enum Arrival<A> {
@@ -27,6 +28,8 @@ pub(crate) enum Held {
     Breaker(Watched),
     /// The account that the call uses.
     Account(AccountInUse),
+    /// What the response's fields are changed by.
+    Headers(Box<HeldHeaders>),
 }
 
 impl Held {
@@ -35,6 +38,7 @@ impl Held {
         match self {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
             Held::Account(account) => account.end::<Q>(outcome),
+            Held::Headers(held) => held.end::<Q>(outcome, trip),
         }
     }
 }

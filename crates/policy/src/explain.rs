@@ -1,6 +1,7 @@
 //! Explain: what each layer of a stack would do with a request, for people. Asks nobody and takes nothing.
 
-use message::RequestView;
+use message::{FieldPattern, RequestView};
+use plan::FieldEdits;
 use tokio::time::Instant;
 
 use crate::kept::Remedy;
@@ -59,7 +60,24 @@ impl Layer {
             }
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
             Layer::Accounts(accounts) => accounts.accounts.explain(),
+            Layer::Headers(layer) => (changes(&layer.headers), false),
             Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
         }
     }
+}
+
+/// Which fields are changed; not their values, which may be secret.
+fn changes(headers: &plan::Headers) -> String {
+    let changes = |edits: &FieldEdits| {
+        let removed = edits.remove.iter().map(|pattern| match pattern {
+            FieldPattern::Name(name) => format!("removes {name}"),
+            FieldPattern::Prefix(prefix) => format!("removes {prefix}*"),
+        });
+        let set = edits.set.iter().map(|field| format!("sets {}", field.name));
+        let added = edits.add.iter().map(|field| format!("adds {}", field.name));
+        removed.chain(set).chain(added).collect::<Vec<_>>().join(", ")
+    };
+    let told = [("request", &headers.request), ("response", &headers.response)];
+    let told = told.into_iter().filter(|(_, edits)| !edits.is_empty());
+    told.map(|(whose, edits)| format!("{whose}: {}", changes(edits))).collect::<Vec<_>>().join("; ")
 }

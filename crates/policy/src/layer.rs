@@ -8,6 +8,7 @@ use crate::around::Arrival;
 use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
 use crate::credentials::CredentialsLayer;
+use crate::headers::HeadersLayer;
 use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
 use crate::retry::RetryLayer;
@@ -29,6 +30,8 @@ pub enum Layer {
     Credentials(CredentialsLayer),
     /// The same with several accounts by turns.
     Accounts(AccountsLayer),
+    /// Changes header fields.
+    Headers(HeadersLayer),
     /// Gives up what takes too long.
     Timeout(TimeoutLayer),
 }
@@ -39,6 +42,10 @@ pub(crate) enum AtHandPart<'a> {
     Holds,
     /// It counts those that are given.
     Counts(&'a LimitLayer),
+    /// It changes those that are given.
+    Edits(&'a HeadersLayer),
+    /// It changes what is asked, so that nothing behind it is at hand for the request as it came.
+    Bars,
     /// Nothing: what is at hand has not failed and takes no time.
     None,
 }
@@ -55,6 +62,8 @@ impl Layer {
             | Layer::Credentials(_)
             | Layer::Accounts(_)
             | Layer::Timeout(_) => AtHandPart::None,
+            Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
+            Layer::Headers(headers) => AtHandPart::Edits(headers),
         }
     }
 
@@ -67,6 +76,7 @@ impl Layer {
             Layer::Limit(limit) => limit.arrive(ask, trip),
             Layer::Credentials(credentials) => credentials.arrive(ask),
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
+            Layer::Headers(headers) => headers.arrive(ask),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }
     }

@@ -169,7 +169,7 @@ impl LimitLayer {
             LimitBy::Value(value) => {
                 // Whoever gives nothing is not taken for whoever gives an empty text.
                 key.push(1);
-                if !value.write(&Context { request, names, values: &[] }, key) {
+                if !value.write(&Context::of_request(request, names), key) {
                     key.clear();
                     key.push(0);
                 }

@@ -65,6 +65,8 @@ impl<E> Stack<E> {
     fn of(gate: Option<Arc<Gate>>, layers: Vec<Layer>, end: E, holds: bool) -> Self {
         let holds_one = |layer: &Layer| matches!(layer.at_hand(), AtHandPart::Holds);
         let holder = layers.iter().position(holds_one).unwrap_or(layers.len());
+        let holds =
+            holds && !layers[..holder].iter().any(|layer| matches!(layer.at_hand(), AtHandPart::Bars));
         Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holder, holds }))
     }
 
@@ -114,6 +116,9 @@ impl<E: End> Stack<E> {
         at_hand: &AtHand<'_>,
         out: &mut Vec<u8>,
     ) -> Option<(RequestView<'r>, Fresh)> {
+        if !self.0.holds {
+            return None;
+        }
         let mut request = *request;
         if let Some(gate) = &self.0.gate {
             // Whom it refuses, the longer way tells so.
@@ -137,7 +142,7 @@ impl<E: End> Stack<E> {
         let limits = || {
             layers[..*holder].iter().filter_map(|layer| match layer.at_hand() {
                 AtHandPart::Counts(limit) => Some(limit),
-                AtHandPart::Holds | AtHandPart::None => None,
+                AtHandPart::Holds | AtHandPart::Edits(_) | AtHandPart::Bars | AtHandPart::None => None,
             })
         };
         // One alone says so when it takes.
@@ -155,6 +160,11 @@ impl<E: End> Stack<E> {
         if !limits().all(|limit| limit.pass(request, at_hand.now, at_hand.limits, out)) {
             out.truncate(before);
             return None;
+        }
+        for layer in layers[..*holder].iter().rev() {
+            if let AtHandPart::Edits(headers) = layer.at_hand() {
+                headers.edit_lines(request, &fresh, before, at_hand.limits, out);
+            }
         }
         Some(fresh)
     }
@@ -220,7 +230,9 @@ impl<E> Stack<E> {
                 UnderWay::new(accounts.call(ask, below(), trip), deadline, timers)
             }
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
-            Some(Layer::Breaker(_) | Layer::Limit(_)) => unreachable!("neither waits for anybody"),
+            Some(Layer::Breaker(_) | Layer::Limit(_) | Layer::Headers(_)) => {
+                unreachable!("they wait for nobody")
+            }
         }
     }
 }

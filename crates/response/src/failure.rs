@@ -86,6 +86,7 @@ pub fn failure(error: &Error, form: Form) -> Response {
         Kind::ReadOnly => drop(fields.insert(ALLOW, HeaderValue::from_static("GET, HEAD"))),
         _ => {}
     }
+    error.edits().iter().for_each(|edit| edit.apply(fields));
     response
 }
 

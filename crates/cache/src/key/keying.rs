@@ -53,7 +53,7 @@ pub(crate) const USER: &str = "user";
 impl<'a> Look<'a> {
     /// What expressions may ask about.
     pub(crate) fn context(&self) -> Context<'a> {
-        Context { request: self.request, names: self.names, values: &[] }
+        Context::of_request(self.request, self.names)
     }
 
     /// The key. `content`: the request's, where it is part of the key.

@@ -38,19 +38,31 @@ fn with<T>(target: &str, values: &[Given], ask: impl FnOnce(&Context<'_>) -> T) 
         fields: Fields::Map(&fields),
         client: None,
     };
-    ask(&Context { request: &request, names: &[None, Some("id".into())], values })
+    ask(&Context { values, ..Context::of_request(&request, &[None, Some("id".into())]) })
 }
 
 const TARGET: &str = "/u/7?q=a+b&id=1&id=2&empty=";
 
 fn output(text: &str, known: &[Named]) -> Result<Output, ExpressionFault> {
-    let names = Names { segments: Some(&["id"]), values: known, joins_lists: true, knows_client: true };
+    let names = Names {
+        segments: Some(&["id"]),
+        values: known,
+        joins_lists: true,
+        knows_client: true,
+        ..Names::default()
+    };
     Output::parse_braced(&format!("${{{text}}}"), &names)
 }
 
 fn template(text: &str) -> Template {
     let known = known();
-    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
+    let names = Names {
+        segments: Some(&["id"]),
+        values: &known,
+        joins_lists: true,
+        knows_client: true,
+        ..Names::default()
+    };
     Template::parse_in(text, &names).unwrap_or_else(|fault| panic!("{text}: {fault}"))
 }
 
@@ -70,7 +82,13 @@ fn text_of(text: &str) -> Option<String> {
 
 fn holds(text: &str) -> bool {
     let known = known();
-    let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
+    let names = Names {
+        segments: Some(&["id"]),
+        values: &known,
+        joins_lists: true,
+        knows_client: true,
+        ..Names::default()
+    };
     let expression = Expression::parse_in(text, &names).unwrap_or_else(|fault| panic!("{text}: {fault}"));
     with(TARGET, &values(), |context| expression.holds(context))
 }
@@ -134,7 +152,13 @@ fn within_a_text_they_are_written_as_text() {
         if expected.is_none() && text.contains(".map(") {
             // A list that is worked out is refused when the file is loaded.
             let known = known();
-            let names = Names { segments: None, values: &known, joins_lists: true, knows_client: true };
+            let names = Names {
+                segments: None,
+                values: &known,
+                joins_lists: true,
+                knows_client: true,
+                ..Names::default()
+            };
             assert!(Template::parse_in(text, &names).is_err(), "{text}");
             continue;
         }
@@ -286,7 +310,13 @@ fn a_value_becomes_a_parameter_of_its_kind() {
 fn words_of_a_command_are_as_many_as_a_value_has() {
     let written_in = |text: &str, may_be_many| {
         let known = known();
-        let names = Names { segments: Some(&["id"]), values: &known, joins_lists: true, knows_client: true };
+        let names = Names {
+            segments: Some(&["id"]),
+            values: &known,
+            joins_lists: true,
+            knows_client: true,
+            ..Names::default()
+        };
         let argument = Argument::parse_in(text, &names, may_be_many).unwrap();
         let mut out = Arguments::default();
         let there = with(TARGET, &values(), |context| argument.write(context, &mut out));
@@ -506,7 +536,7 @@ proptest! {
         let values = vec![given("{}"), given(&one), given(&two), given(&two), Given::Nothing, Given::Json(Json::string(&text))];
         let known = known();
         let value = |text: &str| Content::Value(output(text, &known).unwrap());
-        let names = Names { segments: None, values: &known, joins_lists: true, knows_client: true };
+        let names = Names { segments: None, values: &known, joins_lists: true, knows_client: true, ..Names::default() };
         let written = |text: &str| Content::Text(Template::parse_in(text, &names).unwrap());
         let content = Content::Map(vec![
             (text.clone(), value("user")),
@@ -546,7 +576,7 @@ fn a_client_is_told_by_its_address_and_an_ipv6_one_by_its_network() {
             client: client.map(|address| address.parse().unwrap()),
         };
         let mut out = Vec::new();
-        let context = Context { request: &request, names: &[], values: &[] };
+        let context = Context::of_request(&request, &[]);
         template("${client.address} ${client.network}").write(&context, &mut out);
         String::from_utf8(out).unwrap()
     };

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Accounts, Breaker, CachePolicy, Credentials, Hedge, Limit, LimitBy, Retry};
+use expression::Template;
+use http::header::COOKIE;
+
+use super::{Accounts, Breaker, CachePolicy, Credentials, Headers, Hedge, Limit, LimitBy, Retry};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +39,9 @@ pub enum Layer {
     Credentials(Arc<Credentials>),
     /// The same with several accounts by turns. Inside the retries: the next try takes the next account.
     Accounts(Arc<Accounts>),
+    /// Changes header fields. Inside of whatever decides whether the source is asked, so that what is decided by is what the
+    /// client sent, and what is stored is what was changed; for what each client gets it stands in a policy before the cache.
+    Headers(Arc<Headers>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Duration),
 }
@@ -52,6 +58,7 @@ impl Layer {
             Layer::Limit { .. } => "limit",
             Layer::Credentials(_) => "credentials",
             Layer::Accounts(_) => "accounts",
+            Layer::Headers(_) => "headers",
             Layer::PerTry(_) => "timeout.per_try",
         }
     }
@@ -142,6 +149,26 @@ impl Layers {
         })
     }
 
+    /// A change of fields that depends on who asks, or on what the cache does, and stands behind the outermost cache, which
+    /// keeps what comes of it for others.
+    pub fn headers_of_nobody(&self) -> Option<&Arc<Headers>> {
+        let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
+        let cache = self.cache()?;
+        self.0[cached..].iter().find_map(|layer| match layer {
+            Layer::Headers(headers)
+                if headers.request.made().chain(headers.response.made()).any(|made| varies(made, cache)) =>
+            {
+                Some(headers)
+            }
+            _ => None,
+        })
+    }
+
+    /// What only requests can have, as it is written: sources of values give no response.
+    pub fn of_requests(&self) -> Option<&'static str> {
+        self.iter().find_map(|layer| matches!(layer, Layer::Headers(_)).then(|| layer.word()))
+    }
+
     /// The same, each cache changed in this way.
     #[must_use]
     pub fn with_caches(mut self, change: impl Fn(&mut CachePolicy)) -> Self {
@@ -166,9 +193,22 @@ impl Layers {
                 | Layer::Breaker(_)
                 | Layer::Credentials(_)
                 | Layer::Accounts(_)
+                | Layer::Headers(_)
                 | Layer::PerTry(_) => {}
             }
         }
         self
     }
+}
+
+/// Whether a value may differ between requests that share what a cache keeps.
+fn varies(value: &Template, cache: &CachePolicy) -> bool {
+    let key = &cache.key;
+    let cookies = || value.cookies();
+    let has_cookies = || {
+        value.fields().filter(|name| *name == COOKIE).count() == cookies().count()
+            && cookies().all(|name| key.cookies.iter().flatten().any(|keyed| keyed == name))
+    };
+    let is_keyed = |name| key.headers.contains(&name) || (name == COOKIE && has_cookies());
+    value.reads_client() || value.reads_cache() || !value.fields().all(is_keyed)
 }

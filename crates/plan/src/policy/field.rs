@@ -140,7 +140,8 @@ fn of_requests(text: &str, name: HeaderName) -> Result<HeaderName, Reason> {
     Ok(name)
 }
 
-fn name(text: &str, like: &str) -> Result<HeaderName, Reason> {
+/// A field's name; `like`: one that would do.
+pub(super) fn name(text: &str, like: &str) -> Result<HeaderName, Reason> {
     HeaderName::from_bytes(text.as_bytes()).map_err(|_| {
         let remedy = match text.split_once(':') {
             Some((name, _)) if HeaderName::from_bytes(name.as_bytes()).is_ok() => {

@@ -231,8 +231,14 @@ mod tests {
     use super::*;
     use crate::keys::Keys;
 
-    const NAMES: Names<'static> =
-        Names { segments: Some(&["id"]), values: &[], joins_lists: false, knows_client: false };
+    const NAMES: Names<'static> = Names {
+        segments: Some(&["id"]),
+        values: &[],
+        joins_lists: false,
+        knows_client: false,
+        knows_response: false,
+        location: None,
+    };
 
     #[test]
     fn commands_are_words() {

@@ -66,6 +66,15 @@ pub(crate) static POLICY: Section = Section {
              requests waiting for it.",
             "timeout: { overall: 2s, per_try: 500ms }",
         ),
+        word("headers", "section", None, "Changes header fields.").told(
+            "Values may use whatever a request holds ([expressions](expressions.md)) and are bound: nothing a client sends \
+             can end a line. Fields that frame or route a message (`Content-Length`, `Connection`, `Host` …) cannot be \
+             changed. Inside one policy `headers` stands behind the cache: changes of responses are stored, and values \
+             that depend on the client are refused. Put it into a policy of its own and name that one first to change \
+             what each client gets, hits included. On a step or its source, values read the step's own request. Only \
+             for sources over HTTP. nginx calls these `proxy_set_header` and `add_header … always`.",
+            "headers:\n  request: { set: { X-Tenant: \"${path.tenant}\" }, remove: [X-Internal-*] }\n  response: { set: { Strict-Transport-Security: max-age=31536000 }, remove: [Server] }",
+        ),
     ],
     later: &["concurrency", "har"],
 };

@@ -136,6 +136,9 @@ fn the_sections_of_the_reference_compile() {
             path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
                 around("policies.<name>", example)
             }
+            "policies.<name>.headers.request" => {
+                around("policies.<name>", &format!("headers:\n  request:\n{}", indented(example, 4)))
+            }
             "policies.<name>.cache.key.query" => {
                 around("policies.<name>.cache", &format!("key: {{ {example} }}"))
             }

@@ -6,6 +6,7 @@ mod bad;
 mod bad_caching;
 mod bad_compose;
 mod caching;
+mod changing;
 mod compose;
 mod credentials;
 mod examples;

@@ -181,7 +181,7 @@ fn what_makes_no_sense_is_told() {
         (
             "p: { cache: true }",
             "{ match: GET /, read: { redis: \"GET geo:${client.address}\" }, use: p }",
-            "3:41 routes[0].read.redis | `client.address` is known in policies alone: what is made of it here could be given to others | use it in `limit.per`, or in `cache.per` and `cache.key.by`",
+            "3:41 routes[0].read.redis | `client.address` is known in policies alone: what is made of it here could be given to others | use it in `limit.per`, in `headers`, or in `cache.per` and `cache.key.by`",
         ),
     ] {
         let faults = bad(&file(policies, route));

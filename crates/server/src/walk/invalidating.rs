@@ -26,7 +26,7 @@ impl Invalidating {
     ) -> Option<Self> {
         let forgetting = Forgetting::of(request, destination.cache.as_deref())?;
         let view = request.view();
-        let context = expression::Context { request: &view, names: &destination.names, values: &[] };
+        let context = expression::Context::of_request(&view, &destination.names);
         let purges = destination.invalidate.iter().filter_map(|rule| {
             let (InvalidateTarget::Url(template)
             | InvalidateTarget::Prefix(template)

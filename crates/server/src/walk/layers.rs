@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cache::Store;
 use policy::{
-    AccountsLayer, BreakerLayer, CacheLayer, CredentialsLayer, HedgeLayer, Layer, LimitLayer, Remedies,
-    RetryLayer, TimeoutLayer,
+    AccountsLayer, BreakerLayer, CacheLayer, CredentialsLayer, HeadersLayer, HedgeLayer, Layer, LimitLayer,
+    Remedies, RetryLayer, TimeoutLayer,
 };
 use redis_link::Link;
 
@@ -83,6 +83,9 @@ impl Kit<'_> {
                 accounts: self.remedies.accounts.of(rule),
                 outcomes: outcomes(&rule.name, AccountsLayer::OUTCOMES),
             }),
+            plan::Layer::Headers(headers) => {
+                Layer::Headers(HeadersLayer { headers: Arc::clone(headers), names: Arc::clone(place.names) })
+            }
             plan::Layer::Overall(within) | plan::Layer::PerTry(within) => {
                 Layer::Timeout(TimeoutLayer { within: *within })
             }

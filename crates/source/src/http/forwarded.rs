@@ -49,7 +49,7 @@ impl Forwarded {
         let Client { trusted, .. } = request.client;
         let fields = &mut request.fields;
         refuse_loop(fields)?;
-        remove_all(fields, |name| is_never_passed(name) || (!trusted && is_claim(name)));
+        remove_all(fields, |name| is_never_passed(name) || (!trusted && rules::claim::is_claim(name)));
         // Of a stranger's claims nothing is left; asking for each of them would only cost time.
         let kept = |fields: &HeaderMap, name| trusted && fields.contains_key(name);
         let mut list = |name| if trusted { take_list(fields, name) } else { Vec::new() };
@@ -195,39 +195,6 @@ fn refuse_loop(fields: &HeaderMap) -> Result<()> {
 /// ("httpoxy").
 fn is_never_passed(name: &str) -> bool {
     name == "proxy" || rules::alike::field(name.as_bytes(), "proxy-connection")
-}
-
-/// Fields in which an intermediary tells who the client is or what it asked for. Also in the spellings that CGI, WSGI and
-/// Rack cannot tell from them (`X_Real_IP`, `X.Real.IP`).
-fn is_claim(name: &str) -> bool {
-    const FAMILY: &str = "x-forwarded";
-    const CLAIMS: [&str; 21] = [
-        "forwarded",
-        "cf-connecting-ip",
-        "cf-connecting-ipv6",
-        "client-ip",
-        "fastly-client-ip",
-        "front-end-https",
-        "true-client-ip",
-        "x-client-ip",
-        "x-cluster-client-ip",
-        "x-host",
-        "x-http-method",
-        "x-http-method-override",
-        "x-method-override",
-        "x-original-forwarded-for",
-        "x-original-host",
-        "x-original-url",
-        "x-proxyuser-ip",
-        "x-real-ip",
-        "x-rewrite-url",
-        "x-scheme",
-        "x-url-scheme",
-    ];
-    let sent = name.as_bytes();
-    matches!(sent, [b'c' | b'f' | b't' | b'x', ..])
-        && (sent.get(..FAMILY.len()).is_some_and(|family| rules::alike::field(family, FAMILY))
-            || CLAIMS.iter().any(|claim| rules::alike::field(sent, claim)))
 }
 
 #[cfg(test)]

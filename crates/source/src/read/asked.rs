@@ -32,7 +32,7 @@ pub(super) fn arguments(
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         return Err(Error::new(Kind::ReadOnly, "this resource is read-only; use GET or HEAD"));
     }
-    let context = Context { request, names, values: &[] };
+    let context = Context::of_request(request, names);
     for argument in &read.arguments {
         if !argument.write(&context, out) {
             return Err(malformed(argument.unwritten(&context).detail));

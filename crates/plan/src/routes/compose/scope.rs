@@ -73,7 +73,7 @@ impl<'s> Scope<'s> {
     }
 
     pub(super) fn names(&self) -> Names<'_> {
-        Names { segments: self.segments, values: &self.values, joins_lists: true, knows_client: false }
+        Names { segments: self.segments, values: &self.values, joins_lists: true, ..Names::default() }
     }
 
     /// A word as it is written, with what `{each}` stands for.

@@ -13,7 +13,7 @@ use crate::meant::{
     CachePolicy, Graph, HttpForm, Layer, Layers, Limit, LimitBy, OnError, Otherwise, Over, Step, StepCall,
     Task, Wrapping,
 };
-use crate::uses::{onto, uses, without_credentials};
+use crate::uses::{of_values, onto, uses, without_credentials};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -203,6 +203,9 @@ fn used(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report) -> 
         report.at(node, "a policy wraps a call, and this step has steps of its own", remedy);
     } else if writes && used.layers.cache().is_some() {
         report.at(node, "a call that writes is not cached", "take `use` out; put it on the calls that read");
+    }
+    if matches!(task, Task::Call(call) if !matches!(call, StepCall::Http(_))) {
+        of_values(&used.layers, node, report);
     }
     used.layers
 }

@@ -1,0 +1,150 @@
+//! Headers: `headers` of a policy → [`Headers`]: which fields are set, added and removed, and with what values.
+
+use expression::{Names, Template};
+use http::{HeaderName, HeaderValue};
+use message::FieldPattern;
+
+use crate::meant::{Field, FieldEdits, FieldText, Headers};
+use crate::schema;
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::{Section, entries};
+use crate::yaml::tree::Node;
+use crate::yaml::value;
+
+/// Whose fields they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Request,
+    Response,
+}
+
+/// What is done to a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Write,
+    Remove,
+}
+
+/// Reads how fields are changed. `name` is the policy's; `location` is where this instance is.
+pub(super) fn headers(name: &str, node: Node<'_>, location: &str, report: &mut Report) -> Option<Headers> {
+    let section = Section::open(node, &schema::HEADERS, report)?;
+    if section.is_empty() {
+        report.at(node, "`headers` says nothing", format!("write it like `{}`", schema::HEADERS.example));
+    }
+    let mut edits = |word: &str, of| {
+        section.get(word).and_then(|node| edits(node, of, location, report)).unwrap_or_default()
+    };
+    Some(Headers {
+        name: name.to_owned(),
+        request: edits("request", Of::Request),
+        response: edits("response", Of::Response),
+    })
+}
+
+fn edits(node: Node<'_>, of: Of, location: &str, report: &mut Report) -> Option<FieldEdits> {
+    let section = Section::open(node, &schema::HEADERS_FIELDS, report)?;
+    if section.is_empty() {
+        let example = schema::HEADERS_FIELDS.example;
+        report.at(node, format!("{} says nothing", quoted(node.key())), format!("write it like `{example}`"));
+    }
+    let names = Names {
+        joins_lists: true,
+        knows_client: true,
+        knows_response: of == Of::Response,
+        location: Some(location),
+        ..Names::default()
+    };
+    let remove = |node: Node<'_>, report: &mut Report| value::parsed(node, report, |text| pattern(text, of));
+    let mut fields =
+        |word| section.get(word).map(|node| fields(node, of, &names, report)).unwrap_or_default();
+    let (set, add) = (fields("set"), fields("add"));
+    let remove = section.get("remove").map(|node| value::distinct(node, report, remove)).unwrap_or_default();
+    Some(FieldEdits { remove, set, add })
+}
+
+/// `Name: value`, or `Name: [one, another]`, which makes sense for lines that are added.
+fn fields(node: Node<'_>, of: Of, names: &Names<'_>, report: &mut Report) -> Vec<Field> {
+    let mut fields = Vec::new();
+    for entry in entries(node, schema::HEADERS.example, report) {
+        let name = match writable(entry.key(), of) {
+            Ok(name) => name,
+            Err(Reason { cause, remedy }) => {
+                report.at_key(entry, cause, remedy);
+                continue;
+            }
+        };
+        let lines = if node.key() == "add" { value::one_or_more(entry, report) } else { vec![entry] };
+        let lines = lines.into_iter().filter_map(|node| text(node, names, report));
+        fields.extend(lines.map(|value| Field { name: name.clone(), value }));
+    }
+    fields
+}
+
+/// The value of a field: text with expressions in it.
+fn text(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<FieldText> {
+    let text = value::written(node, report)?;
+    let template =
+        Template::parse_in(text, names).map_err(|fault| report.because(node, fault.into())).ok()?;
+    let Some(constant) = template.constant() else { return Some(FieldText::Made(template)) };
+    if let Ok(value) = HeaderValue::from_str(constant) {
+        return Some(FieldText::Constant(value));
+    }
+    let cause = "this is no value of a field: it holds line breaks or other control characters";
+    report.at(node, cause, "write one line of text");
+    None
+}
+
+fn writable(text: &str, of: Of) -> Result<HeaderName, Reason> {
+    let name = super::field::name(text, "X-Tenant")?;
+    allowed(&name, of, Doing::Write)?;
+    Ok(name)
+}
+
+/// `X-Internal`, `X-Internal-*`.
+fn pattern(text: &str, of: Of) -> Result<FieldPattern, Reason> {
+    let Some(prefix) = text.strip_suffix('*') else {
+        let name = super::field::name(text, "X-Internal-*")?;
+        allowed(&name, of, Doing::Remove)?;
+        return Ok(FieldPattern::Name(name));
+    };
+    match HeaderName::from_bytes(prefix.as_bytes()) {
+        Ok(prefix) if prefix != "*" => Ok(FieldPattern::Prefix(prefix.as_str().into())),
+        _ => Err(Reason::new(
+            format!("{} would take out everything, or nothing", quoted(text)),
+            "write what the names begin with, like `X-Internal-*`",
+        )),
+    }
+}
+
+/// Which fields are nobody's to change here, and what to write instead.
+fn allowed(name: &HeaderName, of: Of, doing: Doing) -> Result<(), Reason> {
+    let is_read_by_caches = |name: &str| name.starts_with("if-") || name == "range";
+    let name = name.as_str();
+    let (cause, remedy) = match (name, of) {
+        ("host", Of::Request) => {
+            ("names the server that is asked", "write `host: …` on the source".to_owned())
+        }
+        _ if message::is_framing(name) => (
+            "frames or routes a message, or is about one connection",
+            "take it out: fleetfoot writes it as the message needs it".to_owned(),
+        ),
+        ("cache-status" | "cache-id", Of::Response) => {
+            ("is written when all else is done", "write `cache_status: off` in `cache`".to_owned())
+        }
+        _ if of == Of::Response && message::is_ours(name) => {
+            ("is written when all else is done", "take it out".to_owned())
+        }
+        _ if of == Of::Request && doing == Doing::Write && rules::claim::is_claim(name) => (
+            "says who asks, and is taken off what strangers send",
+            "take it out: origins are told in `X-Forwarded-For`, `X-Real-IP` and `Forwarded`; or choose a name of your \
+             own, like `X-Visitor`"
+                .to_owned(),
+        ),
+        _ if of == Of::Request && doing == Doing::Write && is_read_by_caches(name) => (
+            "asks for part of a response, or whether it changed, which is for clients to say",
+            "take it out".to_owned(),
+        ),
+        _ => return Ok(()),
+    };
+    Err(Reason::new(format!("{} {cause}", quoted(name)), remedy))
+}

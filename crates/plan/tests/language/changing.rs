@@ -1,0 +1,135 @@
+//! What changes messages, as people write it: what it means, and what is wrong with it.
+
+use plan::{FieldText, Layer, Plan, compile};
+
+use crate::bad::{bad, one};
+
+/// A file with these policies and routes; the policies begin at 2:11.
+fn file(policies: &str, routes: &str) -> String {
+    let sources = "sources: { api: http://a, redis: redis://a }";
+    format!("{sources}\npolicies: {{ {policies} }}\nroutes: [{routes}]\n")
+}
+
+fn meant(policies: &str, routes: &str) -> Plan {
+    let text = file(policies, routes);
+    compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}
+
+/// The one fault of a file, without its line.
+fn told(text: &str) -> String {
+    one(&bad(text)).split_once(' ').expect("a place, then the rest").1.to_owned()
+}
+
+const ROUTE: &str = "{ match: /, proxy: api, use: p }";
+
+#[test]
+fn headers_mean_what_is_written() {
+    let plan = meant(
+        "p: { headers: { request: { set: { X-A: a, X-B: \"${url}\" }, remove: [X-C, X-D-*] }, response: { add: { X-E: [1, \"${cache}\"] } } } }",
+        ROUTE,
+    );
+    let Some(Layer::Headers(headers)) = plan.routes[0].layers.iter().next() else {
+        panic!("it changes fields")
+    };
+    let (request, response) = (&headers.request, &headers.response);
+    assert_eq!((request.set.len(), request.add.len(), request.remove.len()), (2, 0, 2));
+    assert!(matches!(&request.set[0].value, FieldText::Constant(value) if value == "a"));
+    assert_eq!(response.fields().filter(|field| field.name == "x-e").count(), 2);
+    assert_eq!(response.made().count(), 1);
+}
+
+#[test]
+fn fields_that_are_nobodys_to_change_are_refused_with_what_to_write() {
+    let request = "policies.p.headers.request.set";
+    let response = "policies.p.headers.response.set";
+    for (headers, expected) in [
+        (
+            "request: { set: { Host: a } }",
+            format!("{request}.Host | `host` names the server that is asked | write `host: …` on the source"),
+        ),
+        (
+            "request: { set: { Content-Length: 1 } }",
+            format!(
+                "{request}.Content-Length | `content-length` frames or routes a message, or is about one connection | take it out: fleetfoot writes it as the message needs it"
+            ),
+        ),
+        (
+            "request: { set: { X_Real_IP: 1 } }",
+            format!(
+                "{request}.X_Real_IP | `x_real_ip` says who asks, and is taken off what strangers send | take it out: origins are told in `X-Forwarded-For`, `X-Real-IP` and `Forwarded`; or choose a name of your own, like `X-Visitor`"
+            ),
+        ),
+        (
+            "request: { set: { If-None-Match: a } }",
+            format!(
+                "{request}.If-None-Match | `if-none-match` asks for part of a response, or whether it changed, which is for clients to say | take it out"
+            ),
+        ),
+        (
+            "response: { set: { Cache-Status: a } }",
+            format!(
+                "{response}.Cache-Status | `cache-status` is written when all else is done | write `cache_status: off` in `cache`"
+            ),
+        ),
+        (
+            "response: { set: { \"X A\": a } }",
+            format!("{response}.X A | `X A` is not a field name | write a name like `X-Tenant`"),
+        ),
+        (
+            "response: { set: { X-A: \"a\\nb\" } }",
+            "policies.p.headers.response.set.X-A | this is no value of a field: it holds line breaks or other control characters | write one line of text".to_owned(),
+        ),
+        (
+            "request: { set: { X-A: \"${cache}\" } }",
+            "policies.p.headers.request.set.X-A | `cache` is not known here | it is known in `headers.response` of a policy".to_owned(),
+        ),
+        (
+            "response: { remove: \"*\" }",
+            "policies.p.headers.response.remove | `*` would take out everything, or nothing | write what the names begin with, like `X-Internal-*`".to_owned(),
+        ),
+        (
+            "response: { remove: Connection }",
+            "policies.p.headers.response.remove | `connection` frames or routes a message, or is about one connection | take it out: fleetfoot writes it as the message needs it".to_owned(),
+        ),
+    ] {
+        assert_eq!(told(&file(&format!("p: {{ headers: {{ {headers} }} }}"), ROUTE)), expected, "{headers}");
+    }
+}
+
+#[test]
+fn a_value_that_depends_on_the_client_is_refused_behind_a_cache_that_keeps_it_for_others() {
+    let why = "a value in `headers` of `p` depends on who asks, and behind a cache nobody knows: one response is for many | put `headers` into a policy of its own, and name it before the one that caches; or let the cache's `key` hold what the value reads";
+    for headers in [
+        "request: { set: { X-A: \"${header('X-B')}\" } }",
+        "request: { set: { X-A: \"${cookie.b}\" } }",
+        "request: { set: { X-A: \"${client.address}\" } }",
+        "request: { set: { X-A: \"${header('Cookie')}\" } }",
+        "response: { set: { X-A: \"${claim('sub')}\" } }",
+        "response: { set: { X-A: \"${cache}\" } }",
+    ] {
+        let policies = format!("p: {{ cache: true, headers: {{ {headers} }} }}");
+        assert_eq!(told(&file(&policies, ROUTE)), format!("routes[0].use | {why}"), "{headers}");
+        let apart = format!("p: {{ headers: {{ {headers} }} }}, live: {{ cache: true }}");
+        meant(&apart, "{ match: /, proxy: api, use: [p, live] }");
+        assert!(told(&file(&apart, "{ match: /, proxy: api, use: [live, p] }")).contains(why));
+    }
+    for (key, headers) in [
+        ("headers: [X-B]", "request: { set: { X-A: \"${header('X-B')} ${url} ${env.PATH}\" } }"),
+        ("cookies: [b]", "response: { set: { X-A: \"${cookie.b} ${response.header('ETag')}\" } }"),
+    ] {
+        meant(&format!("p: {{ cache: {{ key: {{ {key} }} }}, headers: {{ {headers} }} }}"), ROUTE);
+    }
+}
+
+#[test]
+fn only_requests_have_headers() {
+    let policy = "p: { headers: { response: { remove: Server } } }";
+    let why = "`headers` is for requests over HTTP, and this call gives a value | use that policy on a route, or on a source over HTTP";
+    let step = "{ match: GET /, compose: { a: { redis: GET k, use: p } } }";
+    assert_eq!(told(&file(policy, step)), format!("routes[0].compose.a.use | {why}"));
+    let text = format!(
+        "sources: {{ redis: {{ redis: redis://a, use: p }} }}\npolicies: {{ {policy} }}\nroutes: [{{ match: /, read: {{ redis: GET k }} }}]\n"
+    );
+    assert_eq!(told(&text), format!("sources.redis.use | {why}"));
+    meant(policy, "{ match: /, read: { redis: GET k }, use: p }");
+}
