@@ -162,6 +162,7 @@ mod remedies {
     mod limit;
     mod nested;
     mod retry;
+    mod rewrite;
     mod support;
     mod timeout;
 }

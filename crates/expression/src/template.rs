@@ -270,6 +270,11 @@ impl Template {
         self.parts.iter().flat_map(Part::slots).any(Slot::is_of_request)
     }
 
+    /// Whether it reads segments of the path by their names.
+    pub fn reads_segments(&self) -> bool {
+        self.parts.iter().flat_map(Part::slots).any(|slot| matches!(slot, Slot::Path(_)))
+    }
+
     /// Whether it reads who asks: `client.address`, `client.network`.
     pub fn reads_client(&self) -> bool {
         self.parts.iter().flat_map(Part::slots).any(Slot::is_of_client)

@@ -14,6 +14,7 @@ mod key;
 mod limit;
 mod negative;
 mod retry;
+mod rewrite;
 mod signed;
 mod timeout;
 
@@ -74,6 +75,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     }
     let headers = section.get("headers").and_then(|node| headers::headers(name, node, location, report));
     layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
+    let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
+    layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
     layers.push_some(timeout.per_try.map(Layer::PerTry));
     Policy {
         layers,

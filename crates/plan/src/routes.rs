@@ -97,6 +97,17 @@ fn route<'t>(
         RouteEnd::Compose(_) => &none,
     };
     onto(&mut layers, around, used, report);
+    if let (RouteEnd::Compose(_) | RouteEnd::Read(_), Some(rewrite)) = (&end, layers.rewrite()) {
+        let cause = format!(
+            "{} rewrites the path for a source, and this route asks none with it",
+            quoted(&rewrite.name)
+        );
+        report.at(
+            used,
+            cause,
+            "use that policy on a route with `proxy`, on a step, or on a source over HTTP",
+        );
+    }
     if let RouteEnd::Compose(compose) = &end
         && let Some((word, policy)) = layers.repeating().next()
     {

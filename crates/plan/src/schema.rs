@@ -17,7 +17,7 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use message::{HEADERS, HEADERS_FIELDS};
+pub(crate) use message::{HEADERS, HEADERS_FIELDS, REWRITE};
 pub(crate) use policy::{
     ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, BREAKER, CREDENTIALS, HEDGE, LIMIT, OAUTH2_CREDENTIALS, POLICY,
     RETRY, SECRET, SIGNED, TIMEOUT,
@@ -133,6 +133,7 @@ static SECTIONS: &[&Section] = &[
     &TIMEOUT,
     &HEADERS,
     &HEADERS_FIELDS,
+    &REWRITE,
     &SECRET,
     &ROUTE,
     &READ,

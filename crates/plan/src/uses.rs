@@ -83,6 +83,13 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         report.at(node, cause, "put both on the source, or both here");
     }
     used.extend(source);
+    if let Some(rewrite) = used.rewrite().filter(|_| used.reads_rewritten()) {
+        let cause = format!(
+            "{} changes the path, and a policy inside of it reads `path.NAME`, which is of the path as it came",
+            quoted(&rewrite.name)
+        );
+        report.at(node, cause, "name that policy before the one that rewrites");
+    }
     if let Some(headers) = used.headers_of_nobody() {
         let cause = format!(
             "a value in `headers` of {} depends on who asks, and behind a cache nobody knows: one response is for many",

@@ -9,6 +9,7 @@ use message::{Ask, Result, Trip};
 use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
 use crate::headers::HeldHeaders;
+use crate::rewrite::HeldRewrite;
 
 /// What a layer says of a call that arrives.
 pub(crate) enum Arrival<A> {
@@ -30,6 +31,8 @@ pub(crate) enum Held {
     Account(AccountInUse),
     /// What the response's fields are changed by.
     Headers(Box<HeldHeaders>),
+    /// How paths in the response are mended.
+    Rewrite(Box<HeldRewrite>),
 }
 
 impl Held {
@@ -39,6 +42,7 @@ impl Held {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
             Held::Account(account) => account.end::<Q>(outcome),
             Held::Headers(held) => held.end::<Q>(outcome, trip),
+            Held::Rewrite(held) => held.end::<Q>(outcome),
         }
     }
 }

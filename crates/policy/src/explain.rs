@@ -61,6 +61,13 @@ impl Layer {
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
             Layer::Accounts(accounts) => accounts.accounts.explain(),
             Layer::Headers(layer) => (changes(&layer.headers), false),
+            Layer::Rewrite(rewrite) => match rewrite.target(request.target) {
+                Ok(Some(target)) => {
+                    (format!("asks for {}", target.split('?').next().unwrap_or_default()), false)
+                }
+                Ok(None) => ("leaves this path as it is".to_owned(), false),
+                Err(error) => (format!("refused with 400: {}", error.detail()), false),
+            },
             Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
         }
     }

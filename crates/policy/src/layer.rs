@@ -12,6 +12,7 @@ use crate::headers::HeadersLayer;
 use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
 use crate::retry::RetryLayer;
+use crate::rewrite::RewriteLayer;
 use crate::timeout::TimeoutLayer;
 
 /// See the module.
@@ -32,6 +33,8 @@ pub enum Layer {
     Accounts(AccountsLayer),
     /// Changes header fields.
     Headers(HeadersLayer),
+    /// Asks the source for another path.
+    Rewrite(RewriteLayer),
     /// Gives up what takes too long.
     Timeout(TimeoutLayer),
 }
@@ -64,6 +67,7 @@ impl Layer {
             | Layer::Timeout(_) => AtHandPart::None,
             Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
             Layer::Headers(headers) => AtHandPart::Edits(headers),
+            Layer::Rewrite(_) => AtHandPart::Bars,
         }
     }
 
@@ -77,6 +81,7 @@ impl Layer {
             Layer::Credentials(credentials) => credentials.arrive(ask),
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Headers(headers) => headers.arrive(ask),
+            Layer::Rewrite(rewrite) => rewrite.arrive(ask),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }
     }

@@ -55,7 +55,11 @@ impl Remedies {
                     remedies.credentials.keep(rule, before.map(|before| &before.credentials));
                 }
                 Layer::Accounts(rule) => remedies.accounts.keep(rule, before.map(|before| &before.accounts)),
-                Layer::Cache(_) | Layer::Overall(_) | Layer::Headers(_) | Layer::PerTry(_) => {}
+                Layer::Cache(_)
+                | Layer::Overall(_)
+                | Layer::Headers(_)
+                | Layer::Rewrite(_)
+                | Layer::PerTry(_) => {}
             }
         }
         remedies

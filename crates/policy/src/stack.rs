@@ -230,7 +230,7 @@ impl<E> Stack<E> {
                 UnderWay::new(accounts.call(ask, below(), trip), deadline, timers)
             }
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
-            Some(Layer::Breaker(_) | Layer::Limit(_) | Layer::Headers(_)) => {
+            Some(Layer::Breaker(_) | Layer::Limit(_) | Layer::Headers(_) | Layer::Rewrite(_)) => {
                 unreachable!("they wait for nobody")
             }
         }

@@ -38,6 +38,7 @@ pub mod query;
 pub mod range;
 pub mod reflection;
 mod retry_after;
+pub mod rewrite;
 pub mod seconds;
 mod static_type;
 pub mod status;

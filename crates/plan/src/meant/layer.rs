@@ -7,7 +7,7 @@ use std::time::Duration;
 use expression::Template;
 use http::header::COOKIE;
 
-use super::{Accounts, Breaker, CachePolicy, Credentials, Headers, Hedge, Limit, LimitBy, Retry};
+use super::{Accounts, Breaker, CachePolicy, Credentials, Headers, Hedge, Limit, LimitBy, Retry, Rewrite};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub enum Layer {
     /// Changes header fields. Inside of whatever decides whether the source is asked, so that what is decided by is what the
     /// client sent, and what is stored is what was changed; for what each client gets it stands in a policy before the cache.
     Headers(Arc<Headers>),
+    /// Asks the source for another path. Inside of everything that reads the path which the client sent.
+    Rewrite(Arc<Rewrite>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Duration),
 }
@@ -59,6 +61,7 @@ impl Layer {
             Layer::Credentials(_) => "credentials",
             Layer::Accounts(_) => "accounts",
             Layer::Headers(_) => "headers",
+            Layer::Rewrite(_) => "rewrite",
             Layer::PerTry(_) => "timeout.per_try",
         }
     }
@@ -166,7 +169,30 @@ impl Layers {
 
     /// What only requests can have, as it is written: sources of values give no response.
     pub fn of_requests(&self) -> Option<&'static str> {
-        self.iter().find_map(|layer| matches!(layer, Layer::Headers(_)).then(|| layer.word()))
+        let is_of_requests = |layer: &&Layer| matches!(layer, Layer::Headers(_) | Layer::Rewrite(_));
+        self.iter().find(is_of_requests).map(Layer::word)
+    }
+
+    /// What changes the path.
+    pub fn rewrite(&self) -> Option<&Arc<Rewrite>> {
+        self.iter().find_map(|layer| match layer {
+            Layer::Rewrite(rewrite) => Some(rewrite),
+            _ => None,
+        })
+    }
+
+    /// Whether a segment of the path is read by its name where the path is not the one any more that has the names.
+    pub fn reads_rewritten(&self) -> bool {
+        let rewritten = self.iter().skip_while(|layer| !matches!(layer, Layer::Rewrite(_)));
+        let reads = Template::reads_segments;
+        rewritten.into_iter().any(|layer| match layer {
+            Layer::Headers(headers) => headers.request.made().chain(headers.response.made()).any(reads),
+            Layer::Limit { limit, .. } => {
+                matches!(&limit.by, LimitBy::Value(value) if reads(value))
+            }
+            Layer::Cache(cache) => cache.per.iter().chain(&cache.key.by).any(reads),
+            _ => false,
+        })
     }
 
     /// The same, each cache changed in this way.
@@ -194,6 +220,7 @@ impl Layers {
                 | Layer::Credentials(_)
                 | Layer::Accounts(_)
                 | Layer::Headers(_)
+                | Layer::Rewrite(_)
                 | Layer::PerTry(_) => {}
             }
         }

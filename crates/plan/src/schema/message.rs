@@ -31,3 +31,25 @@ pub(crate) static HEADERS_FIELDS: Section = Section {
     ],
     later: &[],
 };
+
+pub(crate) static REWRITE: Section = Section {
+    path: "policies.<name>.rewrite",
+    meaning: "Another path for the source. One of `prefix` and `path` is required.",
+    example: "rewrite: { path: \"/users/{id}/**\", to: \"/u/{id}/**\" }",
+    words: &[
+        word("prefix", "path", None, "What the path begins with: whole segments."),
+        word(
+            "path",
+            "pattern",
+            None,
+            "Which paths, written as in `match`: `{name}` is a segment, a final `**` the rest.",
+        ),
+        word(
+            "to",
+            "path or pattern",
+            None,
+            "What stands in its place. A query behind `?` takes the place of the query, which stays otherwise. Required.",
+        ),
+    ],
+    later: &[],
+};

@@ -75,6 +75,15 @@ pub(crate) static POLICY: Section = Section {
              for sources over HTTP. nginx calls these `proxy_set_header` and `add_header … always`.",
             "headers:\n  request: { set: { X-Tenant: \"${path.tenant}\" }, remove: [X-Internal-*] }\n  response: { set: { Strict-Transport-Security: max-age=31536000 }, remove: [Server] }",
         ),
+        word("rewrite", "section", None, "Asks the source for another path.").told(
+            "Whole segments, byte for byte as they came; a path that does not match goes through as it is. The query stays \
+             unless `to` names one. `Location` and `Content-Location` of the same host and the `Path` of cookies are mended \
+             on the way back, if nothing of the path is lost on the way there. The route has been chosen before: the new \
+             path is not routed again and gets no other protection. Inside one policy it stands behind the cache, which \
+             keeps and forgets responses by the client's URL. In nginx: `proxy_pass` with a path, `proxy_redirect`, \
+             `proxy_cookie_path`; in Envoy `prefix_rewrite`.",
+            "rewrite: { prefix: /api/v1, to: /v1 }",
+        ),
     ],
     later: &["concurrency", "har"],
 };

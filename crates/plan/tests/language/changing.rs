@@ -133,3 +133,87 @@ fn only_requests_have_headers() {
     assert_eq!(told(&text), format!("sources.redis.use | {why}"));
     meant(policy, "{ match: /, read: { redis: GET k }, use: p }");
 }
+
+#[test]
+fn a_rewrite_means_what_is_written() {
+    for (words, path, expected) in [
+        ("prefix: /api/v1, to: /v1", "/api/v1/x", Some("/v1/x")),
+        ("prefix: /api/v1/, to: /", "/api/v1/x", Some("/x")),
+        ("prefix: /, to: /v1", "/x", Some("/v1/x")),
+        ("path: \"/users/{id}/**\", to: \"/u/{id}/all/**\"", "/users/7/a/b", Some("/u/7/all/a/b")),
+        ("path: \"/a/{x}/{y}\", to: \"/{y}/{x}\"", "/a/1/2", Some("/2/1")),
+        ("path: \"/a/{x}\", to: /b", "/a/1", Some("/b")),
+        ("prefix: /a, to: /b", "/ab", None),
+    ] {
+        let plan = meant(&format!("p: {{ rewrite: {{ {words} }} }}"), ROUTE);
+        let rewrite = plan.routes[0].layers.rewrite().expect("it rewrites");
+        assert_eq!(rewrite.there.path(path).as_deref(), expected, "{words}");
+    }
+    let plan = meant("p: { rewrite: { prefix: /a, to: \"/b?v=1\" } }", ROUTE);
+    assert_eq!(plan.routes[0].layers.rewrite().unwrap().query.as_deref(), Some("v=1"));
+}
+
+#[test]
+fn a_rewrite_that_makes_no_sense_is_told() {
+    let place = "policies.p.rewrite";
+    for (words, expected) in [
+        (
+            "to: /a",
+            " | `rewrite` does not say which paths are meant | write it like `rewrite: { path: \"/users/{id}/**\", to: \"/u/{id}/**\" }`",
+        ),
+        (
+            "prefix: /a",
+            " | `to` is missing | add it: `rewrite: { path: \"/users/{id}/**\", to: \"/u/{id}/**\" }`",
+        ),
+        (
+            "prefix: /a, path: /b, to: /c",
+            ".path | `prefix` and `path` stand in one `rewrite` | take one of them out",
+        ),
+        (
+            "prefix: GET /a, to: /c",
+            ".prefix | `GET /a` is not a path | begin it with a slash, without method and host",
+        ),
+        (
+            "prefix: \"/a/{id}\", to: /c",
+            ".prefix | `/a/{id}` has placeholders, and a prefix is written out | write `path` instead of `prefix`, with `**` at the end",
+        ),
+        (
+            "path: \"/a/{id}\", to: \"/c/{ip}\"",
+            ".to | `/c/{ip}` holds a placeholder that `path` does not | write only placeholders of `path`",
+        ),
+        (
+            "path: /a, to: /c/**",
+            ".to | `/c/**` holds a placeholder that `path` does not | write only placeholders of `path`",
+        ),
+        (
+            "path: /a/*, to: /c",
+            ".path | `*` does not say which segment is meant | give it a name in both, like `{id}`",
+        ),
+        (
+            "path: \"/a/{id}\", to: \"/c?id={id}\"",
+            ".to | `id={id}` is not a query that is written out | write parameters like `v=1`, percent-encoded and without placeholders; or leave it out: the query stays as it is",
+        ),
+        ("prefix: /a, to: /../b", ".to | `..` is a dot segment | "),
+    ] {
+        let told = told(&file(&format!("p: {{ rewrite: {{ {words} }} }}"), ROUTE));
+        assert!(
+            told.starts_with(&format!("{place}{expected}"))
+                || (expected.ends_with("| ") && told.contains("..")),
+            "{words}: {told}"
+        );
+    }
+    let rewrite = "p: { rewrite: { prefix: /a, to: /b } }, q: { limit: { rate: 1/s, per: \"${path.id}\" } }";
+    assert_eq!(
+        told(&file(rewrite, "{ match: \"/{id}\", proxy: api, use: [p, q] }")),
+        "routes[0].use | `p` changes the path, and a policy inside of it reads `path.NAME`, which is of the path as it came | name that policy before the one that rewrites"
+    );
+    meant(rewrite, "{ match: \"/{id}\", proxy: api, use: [q, p] }");
+    assert_eq!(
+        told(&file(rewrite, "{ match: /, read: { redis: GET k }, use: p }")),
+        "routes[0].use | `p` rewrites the path for a source, and this route asks none with it | use that policy on a route with `proxy`, on a step, or on a source over HTTP"
+    );
+    assert!(
+        told(&file(rewrite, "{ match: GET /, compose: { a: { redis: GET k, use: p } } }"))
+            .contains("`rewrite` is for requests over HTTP")
+    );
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cache::Store;
 use policy::{
     AccountsLayer, BreakerLayer, CacheLayer, CredentialsLayer, HeadersLayer, HedgeLayer, Layer, LimitLayer,
-    Remedies, RetryLayer, TimeoutLayer,
+    Remedies, RetryLayer, RewriteLayer, TimeoutLayer,
 };
 use redis_link::Link;
 
@@ -83,6 +83,7 @@ impl Kit<'_> {
                 accounts: self.remedies.accounts.of(rule),
                 outcomes: outcomes(&rule.name, AccountsLayer::OUTCOMES),
             }),
+            plan::Layer::Rewrite(rewrite) => Layer::Rewrite(RewriteLayer(Arc::clone(rewrite))),
             plan::Layer::Headers(headers) => {
                 Layer::Headers(HeadersLayer { headers: Arc::clone(headers), names: Arc::clone(place.names) })
             }
