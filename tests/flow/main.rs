@@ -156,7 +156,9 @@ mod reading {
 
 mod remedies {
     //! What wraps a call, on a route, on a source and on a step alike.
+    mod accounts;
     mod breaker;
+    mod credentials;
     mod headers;
     mod hedge;
     mod limit;

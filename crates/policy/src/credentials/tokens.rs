@@ -49,6 +49,7 @@ struct State {
 }
 
 /// A token that may be used.
+#[derive(Debug)]
 pub(crate) struct Token {
     /// `Authorization`.
     pub(super) field: HeaderValue,
@@ -212,5 +213,79 @@ impl std::fmt::Debug for Tokens {
             .field("policy", &self.policy)
             .field("url", &self.rule.url())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn tokens() -> Arc<Tokens> {
+        let text = "sources: { a: http://a }\nroutes: [{ match: /, proxy: a, use: p }]\npolicies: { p: { credentials: { oauth2: \
+                    { token: http://localhost/t, client_id: a, client_secret: s3cret } } } }";
+        let plan = plan::compile(text, "test.yaml").unwrap_or_else(|faults| panic!("{faults}"));
+        match plan.routes[0].layers.iter().next() {
+            Some(plan::Layer::Credentials(of)) => {
+                Tokens::new("p", Arc::clone(of.credential.oauth2().unwrap()))
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn granted(token: &'static str, lifetime: Duration) -> Granted {
+        Granted { field: HeaderValue::from_static(token), lifetime }
+    }
+
+    async fn used(tokens: &Tokens) -> HeaderValue {
+        tokens.token().await.expect("a token").field
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_token_serves_as_long_as_it_is_good_though_there_is_no_other() {
+        let tokens = tokens();
+        tokens.settle(Ok(granted("old", 100 * SECOND)));
+        tokio::time::advance(85 * SECOND).await;
+        tokens.settle(Err(Error::new(Kind::Connect, "nobody there")));
+        assert_eq!(used(&tokens).await, "old");
+        tokio::time::advance(5 * SECOND).await;
+        let error = tokens.token().await.expect_err("it is good no more");
+        assert_eq!((error.kind(), error.retry_after().is_some()), (Kind::CredentialsUnavailable, true));
+        assert_eq!(error.detail(), "policy p: no token from http://localhost/t: nobody there");
+        tokens.settle(Ok(granted("new", 100 * SECOND)));
+        assert_eq!(used(&tokens).await, "new");
+        assert_eq!((tokens.asked(), tokens.failed()), (3, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_comes_first_waits_for_the_token_and_not_for_ever() {
+        let tokens = tokens();
+        let came = async {
+            tokio::time::sleep(SECOND).await;
+            tokens.settle(Ok(granted("first", 100 * SECOND)));
+        };
+        let (one, other, ()) = tokio::join!(used(&tokens), used(&tokens), came);
+        assert_eq!((one, other), (HeaderValue::from_static("first"), HeaderValue::from_static("first")));
+        let error = self::tokens().token().await.expect_err("nobody fetches it");
+        assert_eq!(error.kind(), Kind::CredentialsUnavailable);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_under_way_with_one_token_drop_it_once() {
+        let tokens = tokens();
+        tokens.settle(Ok(granted("one", 100 * SECOND)));
+        let (first, second) = (tokens.token().await.unwrap(), tokens.token().await.unwrap());
+        assert!(tokens.refuse(&first) && tokens.good_for().is_zero());
+        tokens.settle(Ok(granted("two", 100 * SECOND)));
+        assert!(tokens.refuse(&second), "there is another one");
+        assert_eq!(used(&tokens).await, "two");
+        let third = tokens.token().await.unwrap();
+        assert!(!tokens.refuse(&third), "a token that new is not the reason");
+        assert_eq!(used(&tokens).await, "two");
+        tokio::time::advance(2 * SECOND).await;
+        assert!(tokens.refuse(&third));
     }
 }
