@@ -146,9 +146,9 @@ fn something_stands_in_while_it_is_open() {
     for (target, _) in EVERYWHERE {
         origin.on(target).reply(fails());
     }
-    let fleetfoot =
-        everywhere(&origin, "breaker: { in_a_row: 1, probe: 1h, instead: { items: [], more: false } }");
     each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
+        let fleetfoot =
+            everywhere(&origin, "breaker: { in_a_row: 1, probe: 1h, instead: { items: [], more: false } }");
         assert!(fleetfoot.get(target).status >= 500);
         let answer = fleetfoot.get(target);
         assert_eq!((answer.status, answer.text().as_str()), (200, r#"{"items":[],"more":false}"#));
