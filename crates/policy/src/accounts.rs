@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use guard::{Backoff, Rotation};
 use http::StatusCode;
 use http::header::RETRY_AFTER;
-use message::{Ask, Call, Clock, Error, Kind, Response, Result, Trip};
+use message::{Ask, Call, Clock, Error, Kind, RequestParts, Response, Result, Trip};
 
 use crate::around::{Arrival, Held};
 use crate::credentials::{Carried, Tokens};
@@ -132,6 +132,12 @@ impl SharedAccounts {
         self.members[index].calls.fetch_add(1, Relaxed);
         trip.account = Some(Arc::clone(&self.rule.accounts[index].name));
         Ok(index)
+    }
+
+    /// Puts the credentials of the next account into a request.
+    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+        let index = self.choose(&mut Trip::default())?;
+        self.members[index].carried.put(request).await
     }
 
     fn refusal(&self, now: Instant) -> Error {

@@ -10,7 +10,7 @@ mod tokens;
 
 use std::sync::Arc;
 
-use message::{Ask, Call, Result, Trip};
+use message::{Ask, Call, RequestParts, Result, Trip};
 
 use crate::around::Arrival;
 use crate::kept::Remedy;
@@ -55,6 +55,11 @@ impl SharedCredentials {
     /// The token that is asked for, where it is one.
     pub fn tokens(&self) -> Option<&Arc<Tokens>> {
         self.carried.tokens()
+    }
+
+    /// Puts it into a request.
+    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+        self.carried.put(request).await
     }
 
     /// What it does, for people.

@@ -1,7 +1,7 @@
 //! Layer: one thing around a call, as it runs at one place of one core. In which order layers stand is told by
 //! [`plan::Layer`]; what each does stands in a file of its own.
 
-use message::{Ask, Trip};
+use message::{Ask, RequestParts, Result, Trip};
 
 use crate::accounts::AccountsLayer;
 use crate::around::Arrival;
@@ -68,6 +68,18 @@ impl Layer {
             Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
             Layer::Headers(headers) => AtHandPart::Edits(headers),
             Layer::Rewrite(_) => AtHandPart::Bars,
+        }
+    }
+
+    /// Puts in what it has a call carry: for whoever asks the end without its layers.
+    ///
+    /// # Errors
+    /// That cannot be had now.
+    pub async fn authenticate(&self, request: &mut RequestParts) -> Result<()> {
+        match self {
+            Layer::Credentials(layer) => layer.credentials.put(request).await,
+            Layer::Accounts(layer) => layer.accounts.put(request).await,
+            _ => Ok(()),
         }
     }
 

@@ -11,6 +11,8 @@ mod origin;
 mod read;
 mod stored;
 
+use std::sync::Arc;
+
 use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Request, RequestView, Scheme};
@@ -20,6 +22,7 @@ use route::NoRoute;
 use rules::path::Target;
 use serde::Serialize;
 use tokio::runtime::{Builder, LocalOptions};
+use tokio::task::spawn_local;
 
 pub use composed::ComposedAnswer;
 pub use controls::Control;
@@ -102,6 +105,10 @@ pub fn explain(plan: Plan, question: ExplainRequest) -> Result<Explanation, Star
     runtime.block_on(async {
         let store = Store::new(plan.memory);
         let running = Running::new(plan, None)?;
+        let asks = question.ask || question.live;
+        for (_, _, tokens) in running.remedies.tokens().filter(|_| asks) {
+            spawn_local(policy::renew(Arc::clone(tokens)));
+        }
         let local = Local::new(running, None, &Identity::new(), &store, None);
         Ok(explain_in(&local, &store, question).await)
     })
@@ -222,7 +229,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
         return explanation
             .concluding("not known: its content decides, and the origin was not asked without it");
     }
-    match origin::ask(end, policy, request, shown.personal, &mut explanation).await {
+    match origin::ask(end, stack.layers(), policy, request, shown.personal, &mut explanation).await {
         Ok(()) => explanation,
         Err(error) => {
             explanation.failed = true;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use testkit::{Fleetfoot, Gate, Origin, Script, ok, status};
+use testkit::{Fleetfoot, Gate, Origin, Script, ok, run_to_end, status};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::composing::support::config_with;
@@ -260,4 +260,20 @@ fn a_token_goes_on_over_a_reload_that_does_not_change_it() {
     fleetfoot.hang_up();
     fleetfoot.wait_until("reloaded", |fleetfoot| fleetfoot.get("/new").status == 200);
     assert_eq!(server.count("POST /v1/token"), 1);
+}
+
+#[test]
+fn explain_asks_as_calls_do_and_tells_what_everybody_would_get() {
+    let (origin, server) = (Origin::start(), server());
+    origin.on("GET /").reply(ok("Cache-Control: max-age=60", "x"));
+    let policy = format!("cache: {{ ttl: origin }}, {}", oauth2(&server));
+    let fleetfoot = with_policy(&policy, &[&source(&origin)], &[ROUTE]);
+    let explained = get(&fleetfoot, "/explain?url=http://example.test/&ask=true");
+    assert_eq!(origin.last("GET /").field("authorization"), Some("Bearer t1"));
+    assert!(explained["verdict"].as_str().unwrap().starts_with("stored, fresh for"), "{explained}");
+    let file = fleetfoot.config_file();
+    let alone =
+        run_to_end(&["explain", "GET", "http://example.test/", "--ask", "--config", &file.to_string_lossy()]);
+    assert_eq!(alone.code, Some(0), "{alone:?}");
+    assert_eq!(origin.last("GET /").field("authorization"), Some("Bearer t2"), "{alone:?}");
 }

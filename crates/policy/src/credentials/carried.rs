@@ -65,6 +65,16 @@ impl Carried {
         true
     }
 
+    /// The same, waited for where that is needed.
+    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+        if let Carried::Token(tokens) = self {
+            set(request, &AUTHORIZATION, tokens.token().await?.field);
+        } else {
+            self.write(request);
+        }
+        Ok(())
+    }
+
     /// Makes a call that carries it; once more with another token, where the source does not know the first one any more.
     pub(crate) async fn call<Q: Ask>(
         &self,

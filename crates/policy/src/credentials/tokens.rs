@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use guard::Renewal;
 use http::HeaderValue;
-use message::{Error, Kind, Result};
+use message::{Error, Kind, Result, Retry};
 use source::{HttpSource, SharedOrigin};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -154,7 +154,9 @@ impl Tokens {
 
     fn unavailable(&self, error: &Error) -> Error {
         let (policy, url) = (&self.policy, self.rule.url());
+        // The source has seen nothing of the call.
         Error::new(Kind::CredentialsUnavailable, format!("policy {policy}: no token from {url}: {error}"))
+            .retry(Retry::Always)
     }
 
     /// Requests for a token, since the start.

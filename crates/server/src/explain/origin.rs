@@ -3,6 +3,7 @@
 use http::{HeaderMap, HeaderName};
 use message::{Call, Clock, Fields, Request, Response, Result, Trip};
 use plan::CachePolicy;
+use policy::Layer;
 use rules::{Exchange, LifetimeFrom, Terms};
 use serde::Serialize;
 
@@ -41,6 +42,7 @@ const DECISIVE: [&str; 11] = [
 /// Asks, and concludes.
 pub(super) async fn ask(
     source: &impl Call,
+    layers: &[Layer],
     policy: &CachePolicy,
     mut request: Request,
     personal: bool,
@@ -50,6 +52,9 @@ pub(super) async fn ask(
     // As the cache asks: for the whole answer, whatever part or condition the client names.
     rules::validate::remove_conditions(&mut request.fields);
     let asked = request.head_only();
+    for layer in layers {
+        layer.authenticate(&mut request).await?;
+    }
     let requested_at = Clock::now();
     let Response { status, fields, .. } = source.call(request, &mut Trip::default()).await?;
     let exchange = Exchange {

@@ -206,7 +206,7 @@ impl<'a> Control<'a> {
         Ok(())
     }
 
-    /// Health checks run here, once for all cores, and so do requests for tokens; a source without a healthy target makes us not ready.
+    /// Health checks run here, once for all cores; a source without a healthy target makes us not ready.
     fn start_checks(&mut self, running: &Arc<Running>) {
         let origins = || running.sources.iter().filter_map(Source::http).cloned();
         let checked = origins().filter(|origin| origin.plan().health.is_some()).map(|source| {
@@ -223,18 +223,22 @@ impl<'a> Control<'a> {
             let redis = Arc::clone(redis);
             Check::dispensable(format!("source {}", redis.plan().name), move || watching::missing(&redis))
         });
+        let tokens = running.remedies.tokens().map(|(policy, account, tokens)| {
+            let tokens = Arc::clone(tokens);
+            let mark = if account.is_empty() { "" } else { "/" };
+            Check::dispensable(format!("token of policy {policy}{mark}{account}"), move || {
+                watching::no_token(&tokens)
+            })
+        });
         let disk = self.tiers.disk.as_ref().map(|disk| {
             let disk = Arc::clone(disk);
             Check::dispensable("tier disk", move || tiers::disk_trouble(&disk))
         });
-        self.readiness.set_checks(checked.chain(reads).chain(tier).chain(disk));
+        self.readiness.set_checks(checked.chain(tokens).chain(reads).chain(tier).chain(disk));
         self.checks.drain(..).for_each(|check| check.abort());
         watching::start(running, &mut self.checks);
         for source in origins() {
             self.checks.push(spawn_local(source::check_health(source)).abort_handle());
-        }
-        for (_, _, tokens) in running.remedies.tokens() {
-            self.checks.push(spawn_local(policy::renew(Arc::clone(tokens))).abort_handle());
         }
     }
 

@@ -1,8 +1,10 @@
-//! Watching: what reads are answered from, looked after in the background: each Redis that needs it, each store's file.
+//! Watching: what requests are answered with, looked after in the background: each Redis that needs it, each store's file, each
+//! token.
 //! Called by `control`.
 
 use std::sync::Arc;
 
+use policy::Tokens;
 use source::{SharedRedis, SharedStore, Source};
 use tokio::task::{AbortHandle, spawn_local};
 
@@ -18,6 +20,9 @@ pub(crate) fn start(running: &Running, tasks: &mut Vec<AbortHandle>) {
     }
     for store in running.sources.iter().filter_map(Source::store).cloned() {
         tasks.push(spawn_local(watch(store)).abort_handle());
+    }
+    for (_, _, tokens) in running.remedies.tokens() {
+        tasks.push(spawn_local(policy::renew(Arc::clone(tokens))).abort_handle());
     }
 }
 
@@ -47,4 +52,9 @@ async fn watch(store: Arc<SharedStore>) {
 pub(crate) fn missing(redis: &SharedRedis) -> Result<(), String> {
     let figures = redis.figures();
     if figures.is_up { Ok(()) } else { Err("Redis does not answer".to_owned()) }
+}
+
+/// What keeps calls from carrying a token. What needs none is served all the same.
+pub(crate) fn no_token(tokens: &Tokens) -> Result<(), String> {
+    if tokens.good_for().is_zero() { Err("there is no token".to_owned()) } else { Ok(()) }
 }
