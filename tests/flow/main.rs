@@ -158,11 +158,14 @@ mod remedies {
     //! What wraps a call, on a route, on a source and on a step alike.
     mod accounts;
     mod breaker;
+    mod cors;
     mod credentials;
+    mod faults;
     mod headers;
     mod hedge;
     mod limit;
     mod nested;
+    mod respond;
     mod retry;
     mod rewrite;
     mod support;

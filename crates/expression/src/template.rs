@@ -208,6 +208,29 @@ impl Template {
         written
     }
 
+    /// The same for a URL to which clients are sent: path and query of the request (`url`) go in as they are, and everything else
+    /// that an expression gives percent-encoded. False, and nothing appended, when a value is missing. Where its host ends is for
+    /// whoever calls to check.
+    pub fn write_url(&self, context: &Context<'_>, out: &mut Vec<u8>) -> bool {
+        let before = out.len();
+        let mut value = Vec::new();
+        let there = self.parts.iter().all(|part| {
+            if matches!(part, Part::Literal(_) | Part::Slot(Slot::Url)) {
+                return part.write(context, out);
+            }
+            value.clear();
+            let there = part.write(context, &mut value);
+            for byte in &value {
+                encode(*byte, out);
+            }
+            there
+        });
+        if !there {
+            out.truncate(before);
+        }
+        there
+    }
+
     fn write_segments(&self, context: &Context<'_>, out: &mut Vec<u8>) -> Result<(), Unwritten> {
         let mut value = Vec::new();
         // Where the segment begins, and what has given a part of it.
@@ -313,7 +336,7 @@ impl Template {
     }
 
     /// What it begins with whatever the request is.
-    pub(crate) fn beginning(&self) -> &str {
+    pub fn beginning(&self) -> &str {
         match self.parts.first() {
             Some(Part::Literal(literal)) => literal,
             _ => "",

@@ -45,6 +45,9 @@ pub trait Ask: Sized + 'static {
     /// The response that an answer is, where it is one.
     fn response_mut(answer: &mut Self::Answer) -> Option<&mut Response>;
 
+    /// An answer that is this response, where answers are responses.
+    fn answered(response: Response) -> Option<Self::Answer>;
+
     /// The request that expressions of policies read, and what its route calls the segments of its path; `here`: what the
     /// place of the policy calls them.
     fn read_by_policies<'a>(
@@ -124,6 +127,10 @@ impl Ask for Request {
     }
 
     fn response_mut(response: &mut Response) -> Option<&mut Response> {
+        Some(response)
+    }
+
+    fn answered(response: Response) -> Option<Response> {
         Some(response)
     }
 

@@ -5,14 +5,17 @@ mod breaker;
 mod cache;
 mod compress;
 mod condition;
+mod cors;
 mod credentials;
 mod failures;
+mod faults;
 mod field;
 mod headers;
 mod hedge;
 mod key;
 mod limit;
 mod negative;
+mod respond;
 mod retry;
 mod rewrite;
 mod signed;
@@ -49,6 +52,12 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     }
     let name = node.key();
     let mut layers = Layers::default();
+    let cors = section.get("cors").and_then(|node| cors::cors(name, node, report));
+    layers.push_some(cors.map(|cors| Layer::Cors(Arc::new(cors))));
+    let redirect = section.get("redirect").and_then(|node| respond::redirect(name, node, report));
+    layers.push_some(redirect.map(|redirect| Layer::Respond(Arc::new(redirect))));
+    let respond = section.get("respond").and_then(|node| respond::respond(name, node, location, report));
+    layers.push_some(respond.map(|respond| Layer::Respond(Arc::new(respond))));
     if let Some(cache) = section.get("cache").and_then(|node| cache::cache(name, node, report)) {
         layers.push(Layer::Cache(Arc::new(cache)));
     }
@@ -78,6 +87,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
     layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
     layers.push_some(timeout.per_try.map(Layer::PerTry));
+    let faults = section.get("faults").and_then(|node| faults::faults(name, node, report));
+    layers.push_some(faults.map(|faults| Layer::Faults(Arc::new(faults))));
     Policy {
         layers,
         signed: section

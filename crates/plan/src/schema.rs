@@ -17,7 +17,9 @@ pub(crate) use cache::{BODY_KEYS, CACHE, COMPRESS, CONDITION};
 pub(crate) use compose::{SAVE, SOURCE_SQL, SOURCE_WASM, STEP};
 pub(crate) use file::{DISK, FILE, LIMITS, LISTEN, LISTEN_TLS};
 pub(crate) use key::{KEY, KEY_QUERY};
-pub(crate) use message::{HEADERS, HEADERS_FIELDS, REWRITE};
+pub(crate) use message::{
+    CORS, FAULTS, FAULTS_ABORT, FAULTS_CUT, FAULTS_DELAY, HEADERS, HEADERS_FIELDS, REDIRECT, RESPOND, REWRITE,
+};
 pub(crate) use policy::{
     ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, BREAKER, CREDENTIALS, HEDGE, LIMIT, OAUTH2_CREDENTIALS, POLICY,
     RETRY, SECRET, SIGNED, TIMEOUT,
@@ -134,6 +136,13 @@ static SECTIONS: &[&Section] = &[
     &HEADERS,
     &HEADERS_FIELDS,
     &REWRITE,
+    &REDIRECT,
+    &RESPOND,
+    &CORS,
+    &FAULTS,
+    &FAULTS_DELAY,
+    &FAULTS_ABORT,
+    &FAULTS_CUT,
     &SECRET,
     &ROUTE,
     &READ,

@@ -34,6 +34,13 @@ pub(crate) fn condition(node: Node<'_>, report: &mut Report) -> Option<Expressio
     Expression::parse_braced(text, &names).map_err(|fault| report.because(node, fault.into())).ok()
 }
 
+/// One expression and nothing around it, which may ask about the head of a request.
+pub(crate) fn of_request(node: Node<'_>, report: &mut Report) -> Option<Expression> {
+    let text = value::written(node, report)?;
+    let names = Names { knows_client: true, ..Names::default() };
+    Expression::parse_braced(text, &names).map_err(|fault| report.because(node, fault.into())).ok()
+}
+
 impl From<ExpressionFault> for Reason {
     fn from(fault: ExpressionFault) -> Self {
         Reason::new(fault.cause, fault.remedy)

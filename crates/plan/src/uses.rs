@@ -83,6 +83,13 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         report.at(node, cause, "put both on the source, or both here");
     }
     used.extend(source);
+    if let Some(cors) = used.cors_behind_cache() {
+        let cause = format!(
+            "{} says who may read, and stands behind a cache, which keeps that for others",
+            quoted(&cors.name)
+        );
+        report.at(node, cause, "name it before the policy that caches");
+    }
     if let Some(rewrite) = used.rewrite().filter(|_| used.reads_rewritten()) {
         let cause = format!(
             "{} changes the path, and a policy inside of it reads `path.NAME`, which is of the path as it came",
@@ -145,6 +152,10 @@ pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut R
                 "a source cannot be signed: clients ask for routes",
                 "use that policy on the route",
             );
+        }
+        if let Some(cors) = used.layers.cors() {
+            let cause = format!("{} is for browsers, which ask for routes", quoted(&cors.name));
+            report.at(node, cause, "use that policy on the route");
         }
         if known.source(source.key()).is_some_and(|source| !source.is_http()) {
             without_credentials(&used.layers, "no origin", node, report);

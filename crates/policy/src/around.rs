@@ -8,6 +8,7 @@ use message::{Ask, Result, Trip};
 
 use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
+use crate::cors::HeldCors;
 use crate::headers::HeldHeaders;
 use crate::rewrite::HeldRewrite;
 
@@ -33,6 +34,8 @@ pub(crate) enum Held {
     Headers(Box<HeldHeaders>),
     /// How paths in the response are mended.
     Rewrite(Box<HeldRewrite>),
+    /// Which page may read the response.
+    Cors(Box<HeldCors>),
 }
 
 impl Held {
@@ -43,6 +46,7 @@ impl Held {
             Held::Account(account) => account.end::<Q>(outcome),
             Held::Headers(held) => held.end::<Q>(outcome, trip),
             Held::Rewrite(held) => held.end::<Q>(outcome),
+            Held::Cors(held) => held.end::<Q>(outcome),
         }
     }
 }

@@ -61,6 +61,21 @@ impl Layer {
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
             Layer::Accounts(accounts) => accounts.accounts.explain(),
             Layer::Headers(layer) => (changes(&layer.headers), false),
+            Layer::Cors(cors) => {
+                let origin = request.fields.first(&http::header::ORIGIN);
+                let told = match origin {
+                    None => "no page of another origin asks",
+                    Some(origin) if cors.0.allows(origin) => "the page that asks may read the response",
+                    Some(_) => "the page that asks may not read the response",
+                };
+                (told.to_owned(), false)
+            }
+            Layer::Respond(respond) if respond.is_meant(request, &respond.names) => (
+                format!("`{}`: answered with {} here", respond.respond.name, respond.respond.status.as_str()),
+                true,
+            ),
+            Layer::Respond(_) => ("leaves this request alone".to_owned(), false),
+            Layer::Faults(faults) => (goes_wrong(&faults.faults), false),
             Layer::Rewrite(rewrite) => match rewrite.target(request.target) {
                 Ok(Some(target)) => {
                     (format!("asks for {}", target.split('?').next().unwrap_or_default()), false)
@@ -87,4 +102,16 @@ fn changes(headers: &plan::Headers) -> String {
     let told = [("request", &headers.request), ("response", &headers.response)];
     let told = told.into_iter().filter(|(_, edits)| !edits.is_empty());
     told.map(|(whose, edits)| format!("{whose}: {}", changes(edits))).collect::<Vec<_>>().join("; ")
+}
+
+/// What goes wrong on purpose.
+fn goes_wrong(faults: &plan::FaultInjection) -> String {
+    let percent = |share: f64| share * 100.0;
+    let delay = faults.delay.as_ref();
+    let delay = delay.map(|it| format!("{} % wait for {:?} to {:?}", percent(it.share), it.least, it.most));
+    let abort = faults.abort.as_ref();
+    let abort = abort.map(|it| format!("{} % fail with {}", percent(it.share), it.status.as_str()));
+    let cut = (faults.cut > 0.0).then(|| format!("{} % break off", percent(faults.cut)));
+    let told: Vec<_> = delay.into_iter().chain(abort).chain(cut).collect();
+    format!("on purpose: {}", told.join(", "))
 }

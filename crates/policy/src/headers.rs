@@ -203,7 +203,7 @@ fn is_value(bytes: &[u8]) -> bool {
 }
 
 /// Takes the lines from `start` on out whose names are meant. The status line is none.
-fn remove_lines(start: usize, out: &mut Vec<u8>, is_meant: impl Fn(&[u8]) -> bool) {
+pub(crate) fn remove_lines(start: usize, out: &mut Vec<u8>, is_meant: impl Fn(&[u8]) -> bool) {
     let (mut kept, mut at) = (start, start);
     while at < out.len() {
         let end =

@@ -7,10 +7,13 @@ use crate::accounts::AccountsLayer;
 use crate::around::Arrival;
 use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
+use crate::cors::CorsLayer;
 use crate::credentials::CredentialsLayer;
+use crate::faults::FaultsLayer;
 use crate::headers::HeadersLayer;
 use crate::hedge::HedgeLayer;
 use crate::limit::LimitLayer;
+use crate::respond::RespondLayer;
 use crate::retry::RetryLayer;
 use crate::rewrite::RewriteLayer;
 use crate::timeout::TimeoutLayer;
@@ -35,6 +38,12 @@ pub enum Layer {
     Headers(HeadersLayer),
     /// Asks the source for another path.
     Rewrite(RewriteLayer),
+    /// Lets pages of other origins read responses.
+    Cors(CorsLayer),
+    /// Gives a response instead of asking.
+    Respond(RespondLayer),
+    /// Lets calls go wrong on purpose.
+    Faults(FaultsLayer),
     /// Gives up what takes too long.
     Timeout(TimeoutLayer),
 }
@@ -47,6 +56,10 @@ pub(crate) enum AtHandPart<'a> {
     Counts(&'a LimitLayer),
     /// It changes those that are given.
     Edits(&'a HeadersLayer),
+    /// It says in them who may read.
+    Shares(&'a CorsLayer),
+    /// It answers some requests itself.
+    Answers(&'a RespondLayer),
     /// It changes what is asked, so that nothing behind it is at hand for the request as it came.
     Bars,
     /// Nothing: what is at hand has not failed and takes no time.
@@ -64,10 +77,13 @@ impl Layer {
             | Layer::Breaker(_)
             | Layer::Credentials(_)
             | Layer::Accounts(_)
+            | Layer::Faults(_)
             | Layer::Timeout(_) => AtHandPart::None,
             Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
             Layer::Headers(headers) => AtHandPart::Edits(headers),
             Layer::Rewrite(_) => AtHandPart::Bars,
+            Layer::Cors(cors) => AtHandPart::Shares(cors),
+            Layer::Respond(respond) => AtHandPart::Answers(respond),
         }
     }
 
@@ -94,6 +110,9 @@ impl Layer {
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Headers(headers) => headers.arrive(ask),
             Layer::Rewrite(rewrite) => rewrite.arrive(ask),
+            Layer::Cors(cors) => cors.arrive(ask),
+            Layer::Respond(respond) => respond.arrive(ask),
+            Layer::Faults(faults) => faults.arrive(ask),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip),
         }
     }

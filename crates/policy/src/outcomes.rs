@@ -22,10 +22,18 @@ pub enum Outcome {
     Opened,
     /// It was the probe that closed a breaker.
     Closed,
+    /// It was answered without asking.
+    Answered,
+    /// It was made to wait on purpose.
+    Delayed,
+    /// It was made to fail on purpose.
+    Aborted,
+    /// The content of its answer was broken off on purpose.
+    Cut,
 }
 
 impl Outcome {
-    const COUNT: usize = Outcome::Closed as usize + 1;
+    const COUNT: usize = Outcome::Cut as usize + 1;
 
     /// As metrics call it.
     pub fn word(self) -> &'static str {
@@ -37,6 +45,10 @@ impl Outcome {
             Outcome::StoodIn => "stood-in",
             Outcome::Opened => "opened",
             Outcome::Closed => "closed",
+            Outcome::Answered => "answered",
+            Outcome::Delayed => "delayed",
+            Outcome::Aborted => "aborted",
+            Outcome::Cut => "cut",
         }
     }
 }

@@ -59,6 +59,9 @@ impl Remedies {
                 | Layer::Overall(_)
                 | Layer::Headers(_)
                 | Layer::Rewrite(_)
+                | Layer::Cors(_)
+                | Layer::Respond(_)
+                | Layer::Faults(_)
                 | Layer::PerTry(_) => {}
             }
         }

@@ -10,11 +10,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::Either;
-use message::{Ask, Call, Clock, Request, RequestView, Result, Timestamp, Trip};
+use message::{Ask, Call, Clock, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
 
 use crate::around::{Arrival, Held};
 use crate::at_hand::{AtHand, Fresh};
 use crate::cache::Cacheable;
+use crate::cors::CorsLayer;
 use crate::gate::Gate;
 use crate::layer::{AtHandPart, Layer};
 use crate::under_way::{Timers, UnderWay};
@@ -103,7 +104,25 @@ impl<E: End> Stack<E> {
     /// # Errors
     /// It is not let in.
     pub fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
-        self.0.gate.as_ref().map_or(Ok(()), |gate| gate.let_in(request, trip))
+        let Some(gate) = &self.0.gate else { return Ok(()) };
+        gate.let_in(request, trip).map_err(|mut error| {
+            if let Some(cors) = self.cors() {
+                cors.dress(request.view().fields, &mut error);
+            }
+            error
+        })
+    }
+
+    /// What a preflight hears; `None`: nobody here says who may read.
+    pub fn preflight(&self, request: Fields<'_>) -> Option<Response> {
+        self.cors().map(|cors| cors.answer(request))
+    }
+
+    fn cors(&self) -> Option<&CorsLayer> {
+        self.0.layers.iter().find_map(|layer| match layer {
+            Layer::Cors(cors) => Some(cors),
+            _ => None,
+        })
     }
 
     /// A response that is at hand, without a future; and the request as it was let in. `sent`: the target as the client sent
@@ -142,9 +161,13 @@ impl<E: End> Stack<E> {
         let limits = || {
             layers[..*holder].iter().filter_map(|layer| match layer.at_hand() {
                 AtHandPart::Counts(limit) => Some(limit),
-                AtHandPart::Holds | AtHandPart::Edits(_) | AtHandPart::Bars | AtHandPart::None => None,
+                _ => None,
             })
         };
+        let names_it = |layer: &Layer| matches!(layer.at_hand(), AtHandPart::Answers(respond) if respond.is_meant(request, &respond.names));
+        if layers[..*holder].iter().any(names_it) {
+            return None;
+        }
         // One alone says so when it takes.
         if limits().nth(1).is_some()
             && !limits().all(|limit| limit.would_pass(request, at_hand.now, at_hand.limits))
@@ -162,8 +185,12 @@ impl<E: End> Stack<E> {
             return None;
         }
         for layer in layers[..*holder].iter().rev() {
-            if let AtHandPart::Edits(headers) = layer.at_hand() {
-                headers.edit_lines(request, &fresh, before, at_hand.limits, out);
+            match layer.at_hand() {
+                AtHandPart::Edits(headers) => {
+                    headers.edit_lines(request, &fresh, before, at_hand.limits, out);
+                }
+                AtHandPart::Shares(cors) => cors.edit_lines(request, before, out),
+                _ => {}
             }
         }
         Some(fresh)
@@ -230,7 +257,18 @@ impl<E> Stack<E> {
                 UnderWay::new(accounts.call(ask, below(), trip), deadline, timers)
             }
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
-            Some(Layer::Breaker(_) | Layer::Limit(_) | Layer::Headers(_) | Layer::Rewrite(_)) => {
+            Some(Layer::Faults(faults)) => {
+                let below = below();
+                UnderWay::new(async move { faults.call(ask, below, trip).await }, deadline, timers)
+            }
+            Some(
+                Layer::Breaker(_)
+                | Layer::Limit(_)
+                | Layer::Headers(_)
+                | Layer::Rewrite(_)
+                | Layer::Cors(_)
+                | Layer::Respond(_),
+            ) => {
                 unreachable!("they wait for nobody")
             }
         }

@@ -158,7 +158,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
     let layers = &local.running.plan.routes[destination.number].layers;
     if let Some(refused) = explanation.stack(layers, stack, &request.view()) {
         explanation.stored = Some(false);
-        return explanation.concluding(&format!("refused with 429: {refused}"));
+        return explanation.concluding(&refused);
     }
     if let End::Read(source) = end {
         let read = ReadAnswer::of(source, &request.view());

@@ -80,6 +80,10 @@ impl Ask for ValueCall {
         None
     }
 
+    fn answered(_: Response) -> Option<Value> {
+        None
+    }
+
     fn response_mut(_: &mut Value) -> Option<&mut Response> {
         None
     }

@@ -7,11 +7,19 @@ use std::time::Duration;
 use expression::Template;
 use http::header::COOKIE;
 
-use super::{Accounts, Breaker, CachePolicy, Credentials, Headers, Hedge, Limit, LimitBy, Retry, Rewrite};
+use super::{
+    Accounts, Breaker, CachePolicy, Cors, Credentials, FaultInjection, Headers, Hedge, Limit, LimitBy,
+    Respond, Retry, Rewrite,
+};
 
 /// See the module. The order of the variants is that inside one policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
+    /// Lets pages of other origins read responses. Outermost, so that every response says so, whoever made it: the cache for another
+    /// page, or a limit that refuses.
+    Cors(Arc<Cors>),
+    /// Gives a response instead of asking. Before the cache: whoever closes a route, or moves it, means all of it.
+    Respond(Arc<Respond>),
     /// Answers again what may be answered again. Outermost: a hit costs the source nothing, so whatever spares the source,
     /// or mends what it does, has no business with it.
     Cache(Arc<CachePolicy>),
@@ -46,6 +54,8 @@ pub enum Layer {
     Rewrite(Arc<Rewrite>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Duration),
+    /// Lets calls go wrong on purpose. Innermost: everything else meets the fault as if the source had made it.
+    Faults(Arc<FaultInjection>),
 }
 
 impl Layer {
@@ -63,6 +73,10 @@ impl Layer {
             Layer::Headers(_) => "headers",
             Layer::Rewrite(_) => "rewrite",
             Layer::PerTry(_) => "timeout.per_try",
+            Layer::Cors(_) => "cors",
+            Layer::Respond(respond) if respond.to.is_some() => "redirect",
+            Layer::Respond(_) => "respond",
+            Layer::Faults(_) => "faults",
         }
     }
 }
@@ -169,8 +183,27 @@ impl Layers {
 
     /// What only requests can have, as it is written: sources of values give no response.
     pub fn of_requests(&self) -> Option<&'static str> {
-        let is_of_requests = |layer: &&Layer| matches!(layer, Layer::Headers(_) | Layer::Rewrite(_));
+        let is_of_requests = |layer: &&Layer| {
+            matches!(layer, Layer::Headers(_) | Layer::Rewrite(_) | Layer::Cors(_) | Layer::Respond(_))
+        };
         self.iter().find(is_of_requests).map(Layer::word)
+    }
+
+    /// Who may read responses in browsers.
+    pub fn cors(&self) -> Option<&Arc<Cors>> {
+        self.iter().find_map(|layer| match layer {
+            Layer::Cors(cors) => Some(cors),
+            _ => None,
+        })
+    }
+
+    /// The same, where it stands behind a cache, which keeps what one page was told for others.
+    pub fn cors_behind_cache(&self) -> Option<&Arc<Cors>> {
+        let cached = self.iter().skip_while(|layer| !matches!(layer, Layer::Cache(_)));
+        cached.into_iter().find_map(|layer| match layer {
+            Layer::Cors(cors) => Some(cors),
+            _ => None,
+        })
     }
 
     /// What changes the path.
@@ -221,6 +254,9 @@ impl Layers {
                 | Layer::Accounts(_)
                 | Layer::Headers(_)
                 | Layer::Rewrite(_)
+                | Layer::Cors(_)
+                | Layer::Respond(_)
+                | Layer::Faults(_)
                 | Layer::PerTry(_) => {}
             }
         }

@@ -62,6 +62,12 @@ fn edits(node: Node<'_>, of: Of, location: &str, report: &mut Report) -> Option<
     Some(FieldEdits { remove, set, add })
 }
 
+/// The fields of a response that is made here.
+pub(super) fn of_response(node: Node<'_>, location: &str, report: &mut Report) -> Vec<Field> {
+    let names = Names { joins_lists: true, knows_client: true, location: Some(location), ..Names::default() };
+    fields(node, Of::Response, &names, report)
+}
+
 /// `Name: value`, or `Name: [one, another]`, which makes sense for lines that are added.
 fn fields(node: Node<'_>, of: Of, names: &Names<'_>, report: &mut Report) -> Vec<Field> {
     let mut fields = Vec::new();
@@ -73,7 +79,7 @@ fn fields(node: Node<'_>, of: Of, names: &Names<'_>, report: &mut Report) -> Vec
                 continue;
             }
         };
-        let lines = if node.key() == "add" { value::one_or_more(entry, report) } else { vec![entry] };
+        let lines = if node.key() == "set" { vec![entry] } else { value::one_or_more(entry, report) };
         let lines = lines.into_iter().filter_map(|node| text(node, names, report));
         fields.extend(lines.map(|value| Field { name: name.clone(), value }));
     }

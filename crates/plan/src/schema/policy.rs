@@ -84,6 +84,30 @@ pub(crate) static POLICY: Section = Section {
              `proxy_cookie_path`; in Envoy `prefix_rewrite`.",
             "rewrite: { prefix: /api/v1, to: /v1 }",
         ),
+        word("redirect", "URL, or section", None, "Sends clients elsewhere.").told(
+            "Nobody is asked, and no hit gets past it. No request can choose the host: it is written out, and a value that \
+             would change it is refused with 400. `Location` alone is written; browsers need no content. In nginx: `return 308`.",
+            "redirect: { to: \"https://www.example.com${url}\", status: 308, when: \"${scheme == 'http'}\" }",
+        ),
+        word("respond", "section", None, "Gives a fixed response.").told(
+            "For maintenance, for what is gone, or in place of a source that is not there yet. Nobody is asked, and no hit \
+             gets past it. On a step or a source over HTTP, it stands in for the source. In nginx: `return 503`.",
+            "respond: { status: 503, headers: { Retry-After: \"600\" }, body: \"Back at noon.\" }",
+        ),
+        word("cors", "section", None, "Lets pages of other origins read responses.").told(
+            "Preflights are answered at once, before signatures are checked, for the route of the method they ask about. Every \
+             other response, hits and errors included, says who may read it: the origin that asks, whoever filled the cache, \
+             with `Vary: Origin`. `Access-Control-*` of the source is replaced. It protects users of browsers, not your data: \
+             anything else may read all the same. Only on routes, before the cache; name it first, so that a limit's 429 can be \
+             read too.",
+            "cors: { origins: [https://app.example.com, \"https://*.example.com\"], credentials: true, max_age: 10m }",
+        ),
+        word("faults", "section", None, "Lets calls go wrong on purpose.").told(
+            "To see what timeouts, retries, breakers and fallbacks are worth. It stands innermost, so each try meets it anew; \
+             behind a cache only fetches do. Calls to databases, Redis and modules wait and fail too; only responses over HTTP \
+             break off. Envoy calls it the fault filter.",
+            "faults: { delay: { share: 5%, for: 200ms..1s }, abort: { share: 1%, status: 503 }, when: \"${header('X-Fault') == 'yes'}\" }",
+        ),
     ],
     later: &["concurrency", "har"],
 };

@@ -217,3 +217,103 @@ fn a_rewrite_that_makes_no_sense_is_told() {
             .contains("`rewrite` is for requests over HTTP")
     );
 }
+
+#[test]
+fn what_stands_before_all_else_and_what_stands_innermost() {
+    let all = "faults: { cut: { share: 1% } }, timeout: { per_try: 1s }, rewrite: { prefix: /a, to: /b }, headers: { response: { remove: Server } }, cache: true, respond: { status: 503 }, redirect: /x, cors: { origins: \"*\" }";
+    let plan = meant(&format!("p: {{ {all} }}"), ROUTE);
+    let words: Vec<_> = plan.routes[0].layers.iter().map(Layer::word).collect();
+    assert_eq!(
+        words,
+        ["cors", "redirect", "respond", "cache", "headers", "rewrite", "timeout.per_try", "faults"]
+    );
+}
+
+#[test]
+fn a_redirect_whose_host_a_client_could_choose_is_refused() {
+    let remedy = "begin with a host, like `https://www.example.com${url}`, or with a single slash";
+    for (to, cause) in [
+        ("${url}", "what it begins with would be for clients to choose, or is no URL"),
+        ("${header('X-To')}/x", "what it begins with would be for clients to choose, or is no URL"),
+        ("https://${host}${url}", "the host in `https://` is not written out"),
+        ("//evil.example", "`//evil.example` begins with a host that nobody sees"),
+        ("javascript:x", "what it begins with would be for clients to choose, or is no URL"),
+        ("https://a@b/x", "the host in `https://a@b/x` is not written out"),
+    ] {
+        let policy = format!("p: {{ redirect: {{ to: \"{to}\" }} }}");
+        assert_eq!(
+            told(&file(&policy, ROUTE)),
+            format!("policies.p.redirect.to | {cause} | {remedy}"),
+            "{to}"
+        );
+    }
+    for to in [
+        "/new${url}",
+        "https://b.example",
+        "https://b.example:8443${url}",
+        "https://b.example/${path.id}?a=${query.a}",
+    ] {
+        meant(&format!("p: {{ redirect: \"{to}\" }}"), ROUTE);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_told_before_it_does_harm() {
+    for (policy, expected) in [
+        (
+            "redirect: { to: /x, status: 200 }",
+            "redirect.status | `200` is no status that sends clients elsewhere | write `301`, `302`, `303`, `307` or `308`",
+        ),
+        (
+            "respond: { status: 99 }",
+            "respond.status | `99` is no status of a response | write one of 200 to 599, like `503`",
+        ),
+        (
+            "respond: { status: 204, body: x }",
+            "respond.body | a 204 has no content | take it out, or write another status",
+        ),
+        (
+            "cors: { origins: \"*\", credentials: true }",
+            "cors.credentials | with `origins: \"*\"` every page could read what a user's cookies open | name the origins, or take `credentials` out",
+        ),
+        (
+            "cors: { origins: app.example.com }",
+            "cors.origins | `app.example.com` is no origin | write scheme and host, like `https://app.example.com`, or `*`",
+        ),
+        (
+            "cors: { origins: https://app.example.com/ }",
+            "cors.origins | `https://app.example.com/` is no origin | write scheme and host alone, without a path: `https://app.example.com`",
+        ),
+        (
+            "cors: { origins: https://app.example.com:443 }",
+            "cors.origins | `https://app.example.com:443` is no origin | leave the usual port out, as browsers do",
+        ),
+        (
+            "cors: { origins: \"https://*.com\" }",
+            "cors.origins | `https://*.com` is no origin | write `*.` in front of a domain, like `https://*.example.com`",
+        ),
+        (
+            "faults: { when: \"${url == '/'}\" }",
+            "faults | `faults` does not say what goes wrong | write it like `faults: { delay: { share: 5%, for: 200ms..1s }, abort: { share: 1%, status: 503 }, cut: { share: 0.1% }, when: \"${header('X-Fault') == 'yes'}\" }`",
+        ),
+        (
+            "faults: { delay: { share: 5%, for: 2s..1s } }",
+            "faults.delay.for | the shortest delay is longer than the longest | write it like `200ms..1s`",
+        ),
+    ] {
+        assert_eq!(
+            told(&file(&format!("p: {{ {policy} }}"), ROUTE)),
+            format!("policies.p.{expected}"),
+            "{policy}"
+        );
+    }
+    let cors = "p: { cors: { origins: \"*\" } }, live: { cache: true }";
+    assert_eq!(
+        told(&file(cors, "{ match: /, proxy: api, use: [live, p] }")),
+        "routes[0].use | `p` says who may read, and stands behind a cache, which keeps that for others | name it before the policy that caches"
+    );
+    assert_eq!(
+        told(&file(cors, "{ match: GET /, compose: { a: { api: GET /a, use: p } } }")),
+        "routes[0].compose.a.use | `p` is for browsers, which ask for routes | use that policy on the route"
+    );
+}

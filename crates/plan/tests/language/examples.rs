@@ -136,6 +136,9 @@ fn the_sections_of_the_reference_compile() {
             path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
                 around("policies.<name>", example)
             }
+            path if path.starts_with("policies.<name>.faults.") => {
+                around("policies.<name>", &format!("faults:\n{}", indented(example, 2)))
+            }
             "policies.<name>.headers.request" => {
                 around("policies.<name>", &format!("headers:\n  request:\n{}", indented(example, 4)))
             }

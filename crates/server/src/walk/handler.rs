@@ -22,6 +22,7 @@ use crate::walk::identity::{Identity, X_REQUEST_ID};
 use crate::walk::invalidating::Invalidating;
 use crate::walk::local::Local;
 use crate::walk::observed::{self, Observed};
+use crate::walk::preflight;
 use crate::walk::recent::Recent;
 use crate::walk::running::Destination;
 
@@ -81,31 +82,36 @@ impl Handler for CoreHandler {
         // Failures are told in it, when the request itself is long on its way.
         let wanted = response::Form::of(request.view().fields);
         let mut form = StatusForm::Off;
-        let outcome = match find(&local, &mut request, &mut observed.trip) {
-            Ok(destination) => {
-                form = destination.status_form();
-                observed.route = Some(Arc::clone(&destination.route));
-                if destination.cache.is_some() {
-                    let id = self.identity.of_request(request.view().fields);
-                    observed.remember(&request, id, self.number, &self.recent);
-                }
-                match local.stacks[destination.number].let_in(&mut request, &observed.trip) {
-                    // Not in a function of its own, whose future would hold the request once more.
-                    Ok(()) => {
-                        let running = &local.running;
-                        let invalidating = Invalidating::of(&request, destination, running, &self.store);
-                        let stack = &local.stacks[destination.number];
-                        let outcome = stack.call(request, &mut observed.trip).await;
-                        if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
-                            let status = observed.trip.cache.as_ref();
-                            invalidating.after(response, status, running, &self.store, &self.recorder);
-                        }
-                        outcome
+        let outcome = if let Some((destination, response)) = preflight::answered(&local, &request) {
+            observed.route = Some(Arc::clone(&destination.route));
+            Ok(response)
+        } else {
+            match find(&local, &mut request, &mut observed.trip) {
+                Ok(destination) => {
+                    form = destination.status_form();
+                    observed.route = Some(Arc::clone(&destination.route));
+                    if destination.cache.is_some() {
+                        let id = self.identity.of_request(request.view().fields);
+                        observed.remember(&request, id, self.number, &self.recent);
                     }
-                    Err(error) => Err(error),
+                    match local.stacks[destination.number].let_in(&mut request, &observed.trip) {
+                        // Not in a function of its own, whose future would hold the request once more.
+                        Ok(()) => {
+                            let running = &local.running;
+                            let invalidating = Invalidating::of(&request, destination, running, &self.store);
+                            let stack = &local.stacks[destination.number];
+                            let outcome = stack.call(request, &mut observed.trip).await;
+                            if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
+                                let status = observed.trip.cache.as_ref();
+                                invalidating.after(response, status, running, &self.store, &self.recorder);
+                            }
+                            outcome
+                        }
+                        Err(error) => Err(error),
+                    }
                 }
+                Err(error) => Err(error),
             }
-            Err(error) => Err(error),
         };
         // Also where the longer way was taken, over HTTP/2 for one: hits would push out what is worth asking about.
         if observed.trip.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0)) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cache::Store;
 use policy::{
-    AccountsLayer, BreakerLayer, CacheLayer, CredentialsLayer, HeadersLayer, HedgeLayer, Layer, LimitLayer,
-    Remedies, RetryLayer, RewriteLayer, TimeoutLayer,
+    AccountsLayer, BreakerLayer, CacheLayer, CorsLayer, CredentialsLayer, FaultsLayer, HeadersLayer,
+    HedgeLayer, Layer, LimitLayer, Remedies, RespondLayer, RetryLayer, RewriteLayer, TimeoutLayer,
 };
 use redis_link::Link;
 
@@ -82,6 +82,17 @@ impl Kit<'_> {
             plan::Layer::Accounts(rule) => Layer::Accounts(AccountsLayer {
                 accounts: self.remedies.accounts.of(rule),
                 outcomes: outcomes(&rule.name, AccountsLayer::OUTCOMES),
+            }),
+            plan::Layer::Cors(cors) => Layer::Cors(CorsLayer(Arc::clone(cors))),
+            plan::Layer::Respond(respond) => Layer::Respond(RespondLayer {
+                outcomes: outcomes(&respond.name, RespondLayer::OUTCOMES),
+                respond: Arc::clone(respond),
+                names: Arc::clone(place.names),
+            }),
+            plan::Layer::Faults(faults) => Layer::Faults(FaultsLayer {
+                outcomes: outcomes(&faults.name, FaultsLayer::OUTCOMES),
+                faults: Arc::clone(faults),
+                names: Arc::clone(place.names),
             }),
             plan::Layer::Rewrite(rewrite) => Layer::Rewrite(RewriteLayer(Arc::clone(rewrite))),
             plan::Layer::Headers(headers) => {

@@ -204,6 +204,10 @@ fn used(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report) -> 
     } else if writes && used.layers.cache().is_some() {
         report.at(node, "a call that writes is not cached", "take `use` out; put it on the calls that read");
     }
+    if let Some(cors) = used.layers.cors() {
+        let cause = format!("{} is for browsers, which ask for routes", quoted(&cors.name));
+        report.at(node, cause, "use that policy on the route");
+    }
     if matches!(task, Task::Call(call) if !matches!(call, StepCall::Http(_))) {
         of_values(&used.layers, node, report);
     }

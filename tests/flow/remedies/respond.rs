@@ -1,0 +1,74 @@
+//! `respond` and `redirect`: some requests are answered without asking anybody, hits and all; and no request chooses the host that
+//! clients are sent to.
+
+use testkit::{Fleetfoot, Origin, ok};
+
+use super::support::with_policy;
+use crate::composing::support::config_with;
+
+/// A policy before one that caches.
+fn before_the_cache(origin: &Origin, policy: &str) -> Fleetfoot {
+    let top = format!("cores: 1\npolicies:\n  p: {{ {policy} }}\n  live: {{ cache: {{ ttl: origin }} }}");
+    let source = format!("api: \"{}\"", origin.url());
+    Fleetfoot::start(&config_with(&top, &[&source], &["match: /**, proxy: api, use: [p, live]"]))
+}
+
+#[test]
+fn maintenance_is_for_all_who_are_meant_and_no_hit_gets_past_it() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("Cache-Control: max-age=600", "x"));
+    let fleetfoot = before_the_cache(
+        &origin,
+        "respond: { status: 503, headers: { Retry-After: \"600\", X-Who: \"${header('X-Who')}\" }, body: \"Back at noon.\", when: \"${header('X-Who') != 'admin'}\" }",
+    );
+    for is_hit in [false, true] {
+        let answer = fleetfoot.get_with("/", "X-Who: admin");
+        assert_eq!((answer.status, answer.is_hit()), (200, is_hit), "{answer:?}");
+        let closed = fleetfoot.get_with("/", "X-Who: b");
+        assert_eq!((closed.status, closed.text().as_str()), (503, "Back at noon."));
+        assert_eq!((closed.joined("Retry-After").as_str(), closed.joined("X-Who").as_str()), ("600", "b"));
+        assert_eq!(closed.joined("Content-Type"), "text/plain; charset=utf-8");
+    }
+    let head = fleetfoot.send("HEAD", "/", "");
+    assert_eq!((head.status, head.field("Content-Length"), head.text().as_str()), (503, Some("13"), ""));
+    assert_eq!(origin.requests().len(), 1);
+    let counted = fleetfoot.metrics();
+    assert_eq!(
+        counted.sum("fleetfoot_remedies_total", &["remedy=\"respond\"", "outcome=\"answered\""]) as u64,
+        3
+    );
+}
+
+#[test]
+fn a_step_gets_it_in_place_of_what_its_source_would_give() {
+    let origin = Origin::start();
+    let fleetfoot = with_policy(
+        "respond: { status: 200, body: '{\"name\":\"nobody\"}' }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: GET /page, compose: { user: { api: GET /user, use: p } }"],
+    );
+    let page = fleetfoot.get("/page");
+    assert_eq!((page.status, page.text().as_str()), (200, "{\"user\":{\"name\":\"nobody\"}}"));
+    assert!(origin.requests().is_empty());
+}
+
+#[test]
+fn clients_are_sent_elsewhere_and_never_where_a_request_says() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("", "x"));
+    let fleetfoot = with_policy(
+        "redirect: { to: \"https://www.example.com${url}\", status: 308, when: \"${host != 'www.example.com'}\" }, headers: { response: { set: { X-A: a } } }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    let sent = fleetfoot.get("/a/b?c=d&e=%2F");
+    assert_eq!(
+        (sent.status, sent.joined("Location").as_str()),
+        (308, "https://www.example.com/a/b?c=d&e=%2F")
+    );
+    assert!(!sent.has("X-A"), "what stands inside has nothing to do with it");
+    let evil = fleetfoot.get("//evil.example/x");
+    assert_eq!(evil.joined("Location"), "https://www.example.com//evil.example/x");
+    let there = fleetfoot.connect().ask("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
+    assert_eq!(there.status, 200);
+}
