@@ -1,45 +1,25 @@
-//! Claim: one claim of a bearer token, **not verified**.
+//! Claim: one claim of a bearer token.
 //!
 //! In comes the name of a claim and a request's fields; out goes its value, when `Authorization` is one line that holds a
-//! JWT (RFC 7519). The signature is not looked at: whoever sends the request can write any claim there. It may sort
-//! answers, never admit anybody; and the cache's keys hold the credential itself wherever `per` uses a claim.
+//! JWT (RFC 7519). The signature is **not looked at** here: where no policy with `auth.jwt` has let the request in, whoever
+//! sends it can write any claim there. Then it may sort answers, never admit anybody; and the cache's keys hold the
+//! credential itself wherever `per` uses a claim.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::AUTHORIZATION;
+use jwt::Bearer;
 use message::Fields;
-use serde_json::{Map, Value};
-
-/// Bytes of a token's payload, encoded; longer ones hold no claims for us.
-const LONGEST: usize = 16 * 1024;
+use serde_json::Value;
 
 /// The claim's value. `None`: no token, more than one, not a JWT, or no such claim.
 pub(crate) fn find(fields: Fields<'_>, name: &str) -> Option<Value> {
-    let mut lines = fields.all(&AUTHORIZATION);
-    let line = lines.next()?;
-    if lines.next().is_some() {
-        return None;
+    match jwt::bearer(fields) {
+        Bearer::Token(token) => jwt::claims(token)?.remove(name),
+        Bearer::None | Bearer::Several => None,
     }
-    let payload = payload(bearer(line)?).filter(|payload| payload.len() <= LONGEST)?;
-    let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
-    serde_json::from_slice::<Map<String, Value>>(&payload).ok()?.remove(name)
-}
-
-/// The token of `Bearer TOKEN` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
-fn bearer(line: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = line.split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
-}
-
-/// The middle one of a compact JWS's three parts (RFC 7515 §3.1).
-fn payload(token: &[u8]) -> Option<&[u8]> {
-    let mut parts = token.split(|byte| *byte == b'.');
-    let (_, payload, _) = (parts.next()?, parts.next()?, parts.next()?);
-    parts.next().is_none().then_some(payload)
 }
 
 #[cfg(test)]
 mod tests {
+    use http::header::AUTHORIZATION;
     use http::{HeaderMap, HeaderValue};
 
     use super::*;
@@ -66,7 +46,7 @@ mod tests {
 
     #[test]
     fn anything_else_has_no_claims() {
-        let long = format!("Bearer e30.{}.x", "e".repeat(LONGEST + 1));
+        let long = format!("Bearer e30.{}.x", "e".repeat(16 * 1024));
         for line in [
             "",
             "Bearer",

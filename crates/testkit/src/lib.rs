@@ -24,6 +24,7 @@ mod port;
 mod process;
 mod redis;
 mod slow_link;
+mod token_signer;
 
 pub use binary::{Finished, program, run_to_end};
 pub use certificate::Certificate;
@@ -45,6 +46,7 @@ pub use patience::wait_until;
 pub use port::Port;
 pub use redis::{RedisClient, RedisCluster, RedisOptions, RedisSentinel, RedisServer, Reply};
 pub use slow_link::SlowLink;
+pub use token_signer::{TokenSigner, base64url};
 
 use std::time::Duration;
 
