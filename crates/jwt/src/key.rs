@@ -29,7 +29,7 @@ pub(crate) struct Key {
 
 enum Ready {
     Public(ParsedPublicKey),
-    Secret(hmac::Key),
+    Secret(Box<hmac::Key>),
 }
 
 /// As it is written. Other members say nothing to us; that includes those of private keys.
@@ -52,7 +52,11 @@ impl Key {
     /// A secret for [`Algorithm::Hs256`].
     pub(crate) fn secret(bytes: &[u8]) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, bytes);
-        Key { id: None, ready: vec![(Algorithm::Hs256, Ready::Secret(key))], parts: vec![bytes.to_vec()] }
+        Key {
+            id: None,
+            ready: vec![(Algorithm::Hs256, Ready::Secret(Box::new(key)))],
+            parts: vec![bytes.to_vec()],
+        }
     }
 
     /// `None`: it is not for signatures, or for none of these algorithms, or broken. A secret in a set of public keys is

@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::time::Duration;
 
 use guard::{BreakerRule, Opens};
+use http::HeaderName;
 use rules::Encoding;
 
 use crate::meant::{
@@ -44,6 +45,17 @@ pub(crate) fn listen() -> Listen {
         trust: Vec::new(),
     }
 }
+
+/// How far the clocks of whoever signs tokens may be apart from ours.
+pub(crate) const LEEWAY: Duration = Duration::from_secs(30);
+
+/// Fetches of public keys.
+pub(crate) const JWKS_COOLDOWN: Duration = Duration::from_secs(10);
+pub(crate) const JWKS_IF_ERROR: Duration = Duration::from_hours(24);
+pub(crate) const JWKS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The header that carries an API key.
+pub(crate) const API_KEY_FIELD: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The cookie that may carry a signature, by Cloud CDN's name.
 pub(crate) const SIGNED_COOKIE: &str = "Cloud-CDN-Cookie";

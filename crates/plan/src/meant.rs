@@ -11,6 +11,7 @@ use message::Scheme;
 
 use crate::yaml::fault::Hints;
 
+mod auth;
 mod breaker;
 mod caching;
 mod compose;
@@ -35,6 +36,7 @@ mod sql;
 mod timeout;
 mod wasm;
 
+pub use auth::*;
 pub use breaker::*;
 pub use caching::*;
 pub use compose::*;
@@ -334,6 +336,8 @@ pub struct Route {
     pub layers: Layers,
     /// Whether requests must be signed.
     pub signed: Option<Arc<Signed>>,
+    /// Who may ask; all of these must be satisfied.
+    pub auth: Vec<Arc<Auth>>,
     /// What a successful write makes the cache forget.
     pub invalidate: Vec<Invalidate>,
 }

@@ -1,6 +1,7 @@
 //! Policy: one entry of `policies` → what it wraps calls with, and whom it lets in. Called by `check` for each.
 
 mod accounts;
+mod auth;
 mod breaker;
 mod cache;
 mod compress;
@@ -14,6 +15,7 @@ mod headers;
 mod hedge;
 mod key;
 mod limit;
+mod named_secrets;
 mod negative;
 mod respond;
 mod retry;
@@ -24,7 +26,7 @@ mod timeout;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::meant::{Layer, Layers, Signed};
+use crate::meant::{Auth, Layer, Layers, Signed};
 use crate::schema;
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
@@ -37,6 +39,8 @@ pub(crate) struct Policy<'t> {
     pub(crate) layers: Layers,
     /// How requests must be signed.
     pub(crate) signed: Option<Arc<Signed>>,
+    /// Who may ask.
+    pub(crate) auth: Option<Arc<Auth>>,
     /// The name of the tier that `cache` shares its answers through.
     pub(crate) tier: Option<Node<'t>>,
 }
@@ -95,6 +99,7 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
             .get("signed")
             .and_then(|node| signed::signed(name, node, folder, report))
             .map(Arc::new),
+        auth: section.get("auth").and_then(|node| auth::auth(name, node, folder, report)).map(Arc::new),
         tier: section.get("cache").and_then(cache::tier),
     }
 }

@@ -66,7 +66,7 @@ fn route<'t>(
     let place = section.need("match", report);
     let pattern = place.and_then(|node| pattern(node, patterns, report));
     let end = end(&section, pattern.as_ref(), known, report);
-    let Used { mut layers, signed } =
+    let Used { mut layers, signed, auth } =
         section.get("use").map(|node| uses(node, known, report)).unwrap_or_default();
     if let (Some(node), Some(pattern), Some(cache)) = (section.get("use"), &pattern, layers.cache())
         && cache.body_keys.post
@@ -125,10 +125,22 @@ fn route<'t>(
             report.at(used, cause, "take one of them out");
         }
     }
-    if signed.is_some() {
-        layers = layers.with_caches(|cache| cache.is_signed = true);
+    if !auth.iter().any(|auth| auth.jwt.is_some())
+        && let Some(limit) = layers.limits().find(|limit| limit.by.reads_claims())
+    {
+        report.hint_at_key(
+            used,
+            format!(
+                "{} counts by a claim that nobody verifies: clients may write any into a token",
+                quoted(&limit.name)
+            ),
+            "name a policy with `auth: { jwt: … }` here, too",
+        );
     }
-    Some((place?, Route { pattern: pattern?, end, layers, signed, invalidate }))
+    if signed.is_some() || auth.iter().any(|auth| !auth.is_optional) {
+        layers = layers.with_caches(|cache| cache.is_gated = true);
+    }
+    Some((place?, Route { pattern: pattern?, end, layers, signed, auth, invalidate }))
 }
 
 /// Whether its path is one that GraphQL is served at, by common consent.

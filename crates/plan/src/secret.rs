@@ -1,5 +1,5 @@
 //! Secret: one node → a secret, from a file, from the environment, or as it is written. In comes a node, out goes the
-//! secret or a fault that does not show it. Called for `admin_token` and signing keys.
+//! secret or a fault that does not show it. Called for `admin_token`, signing keys, API keys, and secrets of tokens.
 
 use std::fs::File;
 use std::io::Read;
@@ -38,15 +38,24 @@ const BASE64URL: GeneralPurpose = GeneralPurpose::new(
 
 /// Reads a token: what may stand behind `Authorization: Bearer`.
 pub(crate) fn token(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Token> {
+    sendable("the token", node, folder, report)
+}
+
+/// Reads an API key: what may stand in a field.
+pub(crate) fn api_key(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Token> {
+    sendable(&format!("the key {}", quoted(node.key())), node, folder, report)
+}
+
+fn sendable(what: &str, node: Node<'_>, folder: &Path, report: &mut Report) -> Option<Token> {
     let secret = secret(node, folder, report)?;
     if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-        report.at(node, "the token has a character that cannot stand in a field", HOW_TO_MAKE);
+        report.at(node, format!("{what} has a character that cannot stand in a field"), HOW_TO_MAKE);
         return None;
     }
     if secret.len() < SHORTEST_TOKEN {
         report.at(
             node,
-            format!("the token has {} characters, and at least {SHORTEST_TOKEN} are needed", secret.len()),
+            format!("{what} has {} characters, and at least {SHORTEST_TOKEN} are needed", secret.len()),
             HOW_TO_MAKE,
         );
         return None;

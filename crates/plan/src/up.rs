@@ -36,6 +36,7 @@ fn plan(target: Target) -> Plan {
             end: RouteEnd::Proxy(SourceId::at(0)),
             layers: cached(),
             signed: None,
+            auth: Vec::new(),
             invalidate: Vec::new(),
         }],
         wrappings: Vec::new(),

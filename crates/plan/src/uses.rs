@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::known::Known;
-use crate::meant::{Layers, Signed, SourceId};
+use crate::meant::{Auth, Layers, Signed, SourceId};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::tree::{Node, Shape};
 use crate::yaml::value;
@@ -16,6 +16,8 @@ pub(crate) struct Used {
     pub(crate) layers: Layers,
     /// How requests must be signed.
     pub(crate) signed: Option<Arc<Signed>>,
+    /// Who may ask.
+    pub(crate) auth: Vec<Arc<Auth>>,
 }
 
 /// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates or signs.
@@ -53,6 +55,7 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
         if policy.signed.is_some() {
             used.signed.clone_from(&policy.signed);
         }
+        used.auth.extend(policy.auth.clone());
     }
     used
 }
@@ -160,6 +163,13 @@ pub(crate) fn of_sources(sources: &[Node<'_>], known: &Known<'_>, report: &mut R
         if known.source(source.key()).is_some_and(|source| !source.is_http()) {
             without_credentials(&used.layers, "no origin", node, report);
             of_values(&used.layers, node, report);
+        }
+        if !used.auth.is_empty() {
+            report.at(
+                node,
+                "a source lets nobody in: clients ask for routes",
+                "use that policy on the route",
+            );
         }
         used.layers.of_source()
     };

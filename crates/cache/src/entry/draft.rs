@@ -162,7 +162,7 @@ pub(crate) fn audience(fields: &HeaderMap, variant: Option<&Variant>, policy: &C
     let is_told = |name: &HeaderName| vary.names().contains(name);
     let key = &policy.key;
     let is_of_more = policy.per.is_some()
-        || policy.is_signed
+        || policy.is_gated
         || !policy.skip_for.is_empty()
         || !policy.bypass.is_empty()
         || key.by.is_some()

@@ -1,6 +1,8 @@
 //! Tokens, keys and what RFC 8725 says of both. Tokens are signed here with keys made for the occasion; `vectors` has those of
 //! the RFCs.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
+
 mod keys;
 mod properties;
 mod tokens;

@@ -50,8 +50,8 @@ pub struct CachePolicy {
     /// Whether the tags of a response go no further than here. Not where another cache stands around this one, which wants
     /// to know them too.
     pub strips_tags: bool,
-    /// Whether the route lets signed requests alone in, so that not all who know a URL may have its answer.
-    pub is_signed: bool,
+    /// Whether the route lets only some requests in, so that not all who know a URL may have its answer.
+    pub is_gated: bool,
 }
 
 /// Names in a request by which a policy finds its answer, or that make the answer another one: a request that has one of
@@ -127,7 +127,7 @@ impl Default for CachePolicy {
             coalesce: true,
             counted: Counted::default(),
             strips_tags: true,
-            is_signed: false,
+            is_gated: false,
         }
     }
 }

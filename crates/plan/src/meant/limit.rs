@@ -34,3 +34,10 @@ pub enum LimitBy {
     /// The calls for which this gives the same. Those for which it gives nothing count together.
     Value(Template),
 }
+
+impl LimitBy {
+    /// Whether it looks into the bearer token.
+    pub fn reads_claims(&self) -> bool {
+        matches!(self, LimitBy::Value(value) if value.reads_claims())
+    }
+}

@@ -7,6 +7,8 @@ use super::Route;
 pub struct Protection {
     /// Who comes in; 0: everybody.
     signed: usize,
+    /// Who may ask; 0: everybody.
+    auth: usize,
     /// What is stored, for whom and under which key; 0: nothing is.
     cache: usize,
     /// What writes make forgotten; 0: nothing else than the URL itself.
@@ -31,6 +33,7 @@ impl Protection {
             } else {
                 number(at, &|other| other.signed == route.signed)
             },
+            auth: if route.auth.is_empty() { 0 } else { number(at, &|other| other.auth == route.auth) },
             cache: match route.cache() {
                 None => 0,
                 // By name: that only one of the two is signed is told above.
@@ -50,12 +53,13 @@ impl Protection {
         routes.iter().enumerate().map(protection).collect()
     }
 
-    /// Whether a request under this protection gets round what `other` asks for: it comes in without the signature, or oftener than it may, its
+    /// Whether a request under this protection gets round what `other` asks for: it comes in without the signature or the credential, or oftener than it may, its
     /// answer is stored in another way (where nothing is stored, nobody else gets it), or, where it `writes`, what would be
     /// forgotten is not.
     pub fn lacks(self, other: Protection, writes: bool) -> bool {
         let differs = |one: usize, other: usize| other != 0 && one != other;
         differs(self.signed, other.signed)
+            || differs(self.auth, other.auth)
             || differs(other.cache, self.cache)
             || differs(self.limits, other.limits)
             || (writes && differs(self.invalidate, other.invalidate))

@@ -99,6 +99,18 @@ pub(super) fn for_tags(text: &str) -> Result<HeaderName, Reason> {
     }
 }
 
+/// A field that carries an API key. It is taken out before the source sees it.
+pub(super) fn for_api_key(text: &str) -> Result<HeaderName, Reason> {
+    let name = name(text, "X-Api-Key")?;
+    match name.as_str() {
+        "authorization" | "cookie" | "host" => Err(Reason::new(
+            format!("{} carries something else", quoted(text)),
+            "write a field of its own, like `X-Api-Key`; bearer tokens are checked by `jwt`",
+        )),
+        _ => of_requests(text, name),
+    }
+}
+
 /// A field that is obeyed before `Cache-Control`.
 pub(super) fn targeted(text: &str) -> Result<HeaderName, Reason> {
     match name(text, "CDN-Cache-Control")? {

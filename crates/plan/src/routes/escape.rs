@@ -64,6 +64,9 @@ fn lost(route: &Route, other: &Route) -> Option<String> {
     {
         return Some(format!("the signature of {}", quoted(&signed.name)));
     }
+    if let Some(auth) = route.auth.iter().find(|auth| !other.auth.contains(auth)) {
+        return Some(format!("`auth` of {}", quoted(&auth.name)));
+    }
     let (own, theirs) = (route.cache()?, other.cache()?);
     let names_people = own.per.is_some() || !own.skip_for.is_empty();
     (names_people && own != theirs && answers_others(theirs, other.pattern.method.as_ref()))
@@ -184,6 +187,7 @@ mod tests {
         let text = format!(
             "sources: {{ api: http://127.0.0.1:1 }}\n\
              policies:\n  members: {{ signed: {{ keys: {{ main: AAECAwQFBgcICQoLDA0ODw== }} }} }}\n  \
+             clients: {{ auth: {{ keys: {{ of: {{ acme: abcdefghijklmnop }} }} }} }}\n  \
              mine: {{ cache: {{ per: \"${{header('X-User')}}\" }} }}\n  live: {{ cache: {{ ttl: 5s }} }}\n  \
              get: {{ cache: {{ ttl: 5s, body_keys: {{ methods: [] }} }} }}\n\
              routes:\n{}",
@@ -211,6 +215,8 @@ mod tests {
             ("match: \"GET /a/{x}\", use: members\nmatch: \"/{y}/b\"", Some("goes to `/{y}/b`")),
             ("match: GET a.test/x, use: members\nmatch: \"*.test/**\"", Some("goes to `*.test/**`")),
             ("match: GET /me, use: mine\nmatch: /**, use: live", Some("`per` of `mine`")),
+            ("match: GET /x/**, use: clients\nmatch: /**", Some("`auth` of `clients`")),
+            ("match: GET /x/**, use: clients\nmatch: /**, use: [members, clients]", None),
             // Every method, or none but these.
             ("match: /members/**, use: members\nmatch: /**", None),
             ("match: GET /members/**, use: members\nmatch: GET /**", None),

@@ -1,11 +1,13 @@
 //! The words of `policies`, and of `signed`.
 
+mod auth;
 mod breaker;
 mod credentials;
 mod hedge;
 
 use super::{Section, Word, word};
 
+pub(crate) use auth::{AUTH, AUTH_JWKS, AUTH_JWT, AUTH_KEYS};
 pub(crate) use breaker::BREAKER;
 pub(crate) use credentials::{ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, CREDENTIALS, OAUTH2_CREDENTIALS, SECRET};
 pub(crate) use hedge::HEDGE;
@@ -33,6 +35,7 @@ pub(crate) static POLICY: Section = Section {
              before you remove the old one. nginx calls this `secure_link`.",
             "signed: { keys: { main: { file: main.key } } }\ncache: { mode: force, ttl: 1h }",
         ),
+        auth::AUTH_WORD,
         hedge::HEDGE_WORD,
         word("retry", "section, or `true` for its defaults", None, "Makes a call again where it failed.").told(
             "Only where a retry may succeed and is safe: the source could not be reached or broke off, or answered with a \

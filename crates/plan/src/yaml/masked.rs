@@ -10,8 +10,9 @@ use crate::yaml::fault::Place;
 use expression::nearest;
 
 /// Words with a secret behind them, or names of secrets below them.
-const HOLDERS: [(&str, Holder); 5] = [
+const HOLDERS: [(&str, Holder); 6] = [
     ("admin_token", Holder::Secret),
+    ("secret", Holder::Secret),
     ("keys", Holder::Named),
     ("signed", Holder::Named),
     ("credentials", Holder::Named),
@@ -27,7 +28,7 @@ enum Holder {
 }
 
 /// Words below a holder whose values are no secrets.
-const OPEN: [&str; 7] = ["file", "cookie", "client_id", "scope", "audience", "weight", "rest"];
+const OPEN: [&str; 8] = ["file", "cookie", "field", "client_id", "scope", "audience", "weight", "rest"];
 
 /// The lines of a text.
 pub(crate) fn masked(text: &str) -> Vec<String> {

@@ -140,8 +140,8 @@ fn routes_use_both_kinds_of_policy() {
     assert!(plan.routes[0].signed.is_none());
     let members = &plan.routes[1];
     let open = plan.routes[0].cache().map(|cache| &**cache).unwrap();
-    assert!(!open.is_signed);
-    assert_eq!(members.cache().map(|cache| &**cache), Some(&CachePolicy { is_signed: true, ..open.clone() }));
+    assert!(!open.is_gated);
+    assert_eq!(members.cache().map(|cache| &**cache), Some(&CachePolicy { is_gated: true, ..open.clone() }));
     let signed = members.signed.as_ref().unwrap();
     assert_eq!((signed.name.as_str(), signed.cookie.as_deref()), ("members", Some("Signature")));
     assert_eq!(signed.keys.iter().map(|key| key.secret.len()).collect::<Vec<_>>(), [16, 16]);

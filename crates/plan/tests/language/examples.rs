@@ -14,6 +14,9 @@ fn repository(path: &str) -> PathBuf {
 /// A folder with every file that examples name.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
+    for name in ["acme.key", "beta.key"] {
+        fs::write(folder.path().join(name), format!("the-api-key-of-{name}\n")).unwrap();
+    }
     for name in ["tokens.json", "cached.json"] {
         fs::write(folder.path().join(name), "{}").unwrap();
     }
@@ -94,6 +97,7 @@ fn around(section: &str, keys: &str) -> String {
         "" => format!("{SOURCES}{ROUTES}{keys}\n"),
         "listen" => format!("{SOURCES}{ROUTES}listen:\n{}", indented(keys, 2)),
         "policies.<name>" => policy(keys, 4),
+        "policies.<name>.auth" => around("policies.<name>", &format!("auth:\n{}", indented(keys, 2))),
         "policies.<name>.cache" | "policies.<name>.cache.key" => policy(keys, 6),
         "routes[]" => format!("{SOURCES}routes:\n  -\n{}", indented(keys, 4)),
         "routes[].compose.<step>" => {
@@ -142,6 +146,12 @@ fn the_sections_of_the_reference_compile() {
             "policies.<name>.headers.request" => {
                 around("policies.<name>", &format!("headers:\n  request:\n{}", indented(example, 4)))
             }
+            "policies.<name>.auth.jwt" | "policies.<name>.auth.keys" => {
+                around("policies.<name>.auth", example)
+            }
+            "policies.<name>.auth.jwt.jwks" => {
+                around("policies.<name>.auth", &format!("jwt: {{ algorithms: [ES256], {example} }}"))
+            }
             "policies.<name>.cache.key.query" => {
                 around("policies.<name>.cache", &format!("key: {{ {example} }}"))
             }
@@ -188,7 +198,7 @@ fn every_control_of_the_cache_is_told() {
     for word in
         "mode ttl max_ttl client_ttl negative jitter early stale if_error bypass skip_for per scheme host \
                  query sort headers cookies by encodings languages no_vary_search reflected body_keys tags compress \
-                 cache_status signed invalidate disk admin_token location tier read mode max_stale lock unheard compose respond batch"
+                 cache_status signed auth invalidate disk admin_token location tier read mode max_stale lock unheard compose respond batch"
             .split_whitespace()
     {
         assert!(told.contains(&word), "{word}");

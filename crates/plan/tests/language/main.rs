@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are not inside #[test]")]
 
+mod auth;
 mod bad;
 mod bad_caching;
 mod bad_compose;

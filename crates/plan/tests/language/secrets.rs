@@ -99,7 +99,7 @@ fn signing_keys() {
             "main: c2VjcmV0LXNlY3JldC1zZWNyZXQ, old: c2VjcmV0LXNlY3JldC1zZWNyZXQ=",
             "`old` and `main` are the same secret",
         ),
-        ("", "`keys` names no key: nobody could sign"),
+        ("", "`keys` names no key: nobody could be let in"),
     ] {
         assert_eq!(keys(written).unwrap_err().iter().next().unwrap().cause, expected, "{written}");
     }

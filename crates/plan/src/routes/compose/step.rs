@@ -193,6 +193,9 @@ fn used(node: Node<'_>, task: &Task, known: &Known<'_>, report: &mut Report) -> 
     if used.signed.is_some() {
         report.at(node, "a step cannot be signed: clients ask for routes", "use that policy on the route");
     }
+    if !used.auth.is_empty() {
+        report.at(node, "a step lets nobody in: clients ask for routes", "use that policy on the route");
+    }
     let writes = match task {
         Task::Call(StepCall::Http(call)) => !call.method.is_safe(),
         Task::Call(StepCall::Sql(call)) => !call.statement.reads,

@@ -117,7 +117,7 @@ pub(crate) static ACCOUNT: Section = Section {
 
 pub(crate) static SECRET: Section = Section {
     path: "secret",
-    meaning: "How a secret is written, for `listen.admin_token`, each name in `signed.keys`, and whatever `credentials` and `accounts` \
+    meaning: "How a secret is written, for `listen.admin_token`, `auth.jwt.secret`, each name in `signed.keys` and `auth.keys.of`, and whatever `credentials` and `accounts` \
               hold: `{ file: path }`, `\"${env.NAME}\"`, or the secret itself. Files are read again on every reload; no message ever \
               shows a secret.",
     example: "admin_token: { file: admin.token }",

@@ -1,0 +1,154 @@
+//! JWKS: where public keys come from → [`Jwks`]: a URL alone, or its section.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jwt::{Algorithm, KeySet};
+use message::Scheme;
+
+use crate::meant::{HttpSource, Jwks, RemoteJwks, Target};
+use crate::source::url;
+use crate::yaml::fault::{Reason, Report, quoted};
+use crate::yaml::section::Section;
+use crate::yaml::tree::{Node, Shape};
+use crate::yaml::value;
+use crate::{default, schema, up};
+
+pub(super) fn jwks(
+    node: Node<'_>,
+    algorithms: &[Algorithm],
+    folder: &Path,
+    report: &mut Report,
+) -> Option<Jwks> {
+    if let Shape::Text(_) = node.shape() {
+        let (target, path) = value::parsed(node, report, address)?;
+        return Some(Jwks::Remote(Arc::new(remote(target, path))));
+    }
+    let section = Section::open(node, &schema::AUTH_JWKS, report)?;
+    if let Some(file) = section.get("file") {
+        for word in ["url", "authorities", "refresh", "cooldown", "if_error", "timeout"] {
+            if let Some(other) = section.get(word) {
+                let cause = format!("{} is for a `url`, and this set lies in a file", quoted(word));
+                report.at_key(other, cause, "take one of them out");
+            }
+        }
+        return in_file(file, algorithms, folder, report).map(Jwks::File);
+    }
+    let (target, path) = value::parsed(section.need("url", report)?, report, address)?;
+    let mut remote = remote(target, path);
+    let authorities = section.get("authorities").and_then(|node| value::file(node, folder, report));
+    Arc::make_mut(&mut remote.origin).authorities = authorities;
+    if let Some(node) = section.get("refresh") {
+        remote.refresh = value::duration(node, report).filter(|refresh| {
+            let fits = (Duration::from_secs(1)..=Duration::from_hours(24)).contains(refresh);
+            if !fits {
+                report.at(
+                    node,
+                    "keys are not fetched so often or so seldom",
+                    "write `1s` to `1d`, like `10m`",
+                );
+            }
+            fits
+        });
+    }
+    section.set("cooldown", &mut remote.cooldown, report, value::timeout);
+    section.set("if_error", &mut remote.if_error, report, value::duration);
+    section.set("timeout", &mut remote.timeout, report, value::timeout);
+    Some(Jwks::Remote(Arc::new(remote)))
+}
+
+fn remote(target: Target, path: String) -> RemoteJwks {
+    RemoteJwks {
+        origin: Arc::new(HttpSource { ..up::source("jwks", vec![target]) }),
+        target: path,
+        refresh: None,
+        cooldown: default::JWKS_COOLDOWN,
+        if_error: default::JWKS_IF_ERROR,
+        timeout: default::JWKS_TIMEOUT,
+    }
+}
+
+/// `https://id.example.com/keys`: the server, and the path there.
+fn address(url: &str) -> Result<(Target, String), Reason> {
+    let host = url.find("://").map_or(0, |scheme| scheme + 3);
+    let path = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
+    let (server, path) = url.split_at(path);
+    let target = url::target(server)?;
+    if !path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+        return Err(Reason::new(
+            format!("{} is not the URL of a set of keys", quoted(url)),
+            "write host and path, like `https://id.example.com/.well-known/jwks.json`",
+        ));
+    }
+    let is_here = target.host == "localhost"
+        || target.host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    if target.scheme == Scheme::Http && !is_here {
+        return Err(Reason::new(
+            "over `http` anybody on the way could put keys of their own in",
+            format!("write `https://{}{path}`, or `{{ file: … }}`", target.authority()),
+        ));
+    }
+    Ok((target, path.to_owned()))
+}
+
+fn in_file(
+    node: Node<'_>,
+    algorithms: &[Algorithm],
+    folder: &Path,
+    report: &mut Report,
+) -> Option<Arc<KeySet>> {
+    let path = value::file(node, folder, report)?;
+    let name = quoted(value::text(node, report)?);
+    let mut set = Vec::new();
+    if File::open(path).and_then(|file| file.take(jwt::LARGEST as u64 + 1).read_to_end(&mut set)).is_err() {
+        report.at(node, format!("{name} cannot be read"), "give this user the right to read it");
+        return None;
+    }
+    match KeySet::read(&set, algorithms) {
+        Ok(keys) => Some(Arc::new(keys)),
+        Err(why) => {
+            let cause = format!("{name} is no set of keys: {why}");
+            report.at(node, cause, "write a JWK set (RFC 7517): `{\"keys\":[{\"kty\":\"EC\", …}]}`");
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_addresses() {
+        for (url, authority, path) in [
+            ("https://id.example.com/keys", "id.example.com", "/keys"),
+            ("https://id.example.com:8443/a/b?c=d", "id.example.com:8443", "/a/b?c=d"),
+            ("http://127.0.0.1:9/keys", "127.0.0.1:9", "/keys"),
+            ("http://localhost/keys", "localhost", "/keys"),
+            ("http://[::1]:9/keys", "[::1]:9", "/keys"),
+        ] {
+            let (target, found) = address(url).unwrap_or_else(|reason| panic!("{url}: {reason}"));
+            assert_eq!((target.authority().as_str(), found.as_str()), (authority, path), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_on_the_way_could_change_is_refused() {
+        for url in ["http://id.example.com/keys", "http://10.0.0.1/keys", "http://localhost.example.com/keys"]
+        {
+            assert!(address(url).unwrap_err().cause.contains("on the way"), "{url}");
+        }
+        for url in
+            ["https://id.example.com", "https://id.example.com?x", "https://id.example.com/a#b", "keys.json"]
+        {
+            assert!(address(url).is_err(), "{url}");
+        }
+        assert!(
+            !address("https://me:secret@id.example.com/keys").unwrap_err().to_string().contains("secret")
+        );
+    }
+}
