@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderName;
+use http::{HeaderName, HeaderValue};
 
 use crate::FieldEdit;
 
@@ -43,6 +43,8 @@ pub enum Kind {
     MethodNotAllowed,
     /// A method that writes, where there is only something to read.
     ReadOnly,
+    /// The request does not show that whoever asks may: no token or key, or none that is good.
+    Unauthorized,
     /// The request does not carry what it takes: a valid signature.
     Forbidden,
     /// More requests than the client may send in this time.
@@ -75,6 +77,8 @@ pub enum Kind {
     ReadUnavailable,
     /// What the source wants to see cannot be had: whoever issues it does not answer, or refuses.
     CredentialsUnavailable,
+    /// The keys that tokens are checked with cannot be had.
+    KeysUnavailable,
     /// What was read cannot be given as the route says: an error, another type, too much, no text.
     UnusableReply,
     /// No route matches.
@@ -91,13 +95,14 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 30] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
         Kind::ContentTooLarge,
         Kind::MethodNotAllowed,
         Kind::ReadOnly,
+        Kind::Unauthorized,
         Kind::Forbidden,
         Kind::RateLimited,
         Kind::UnsupportedVersion,
@@ -114,6 +119,7 @@ impl Kind {
         Kind::BreakerOpen,
         Kind::ReadUnavailable,
         Kind::CredentialsUnavailable,
+        Kind::KeysUnavailable,
         Kind::UnusableReply,
         Kind::NoRoute,
         Kind::Loop,
@@ -136,6 +142,7 @@ impl Kind {
             | Kind::ContentTooLarge
             | Kind::MethodNotAllowed
             | Kind::ReadOnly
+            | Kind::Unauthorized
             | Kind::Forbidden
             | Kind::RateLimited
             | Kind::UnsupportedVersion
@@ -152,6 +159,7 @@ impl Kind {
             | Kind::BreakerOpen
             | Kind::ReadUnavailable
             | Kind::CredentialsUnavailable
+            | Kind::KeysUnavailable
             | Kind::UnusableReply => Side::Source,
             Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
         }
@@ -166,6 +174,7 @@ impl Kind {
             Kind::ContentTooLarge => "content-too-large",
             Kind::MethodNotAllowed => "method-not-allowed",
             Kind::ReadOnly => "read-only",
+            Kind::Unauthorized => "unauthorized",
             Kind::Forbidden => "forbidden",
             Kind::RateLimited => "rate-limited",
             Kind::UnsupportedVersion => "unsupported-version",
@@ -182,6 +191,7 @@ impl Kind {
             Kind::BreakerOpen => "breaker-open",
             Kind::ReadUnavailable => "read-unavailable",
             Kind::CredentialsUnavailable => "credentials-unavailable",
+            Kind::KeysUnavailable => "keys-unavailable",
             Kind::UnusableReply => "unusable-reply",
             Kind::NoRoute => "no-route",
             Kind::Loop => "loop",
@@ -239,6 +249,7 @@ struct Beneath {
     misfit: Option<Misfit>,
     retry_after: Option<Duration>,
     edits: Vec<FieldEdit>,
+    challenges: Vec<HeaderValue>,
 }
 
 impl Error {
@@ -286,6 +297,13 @@ impl Error {
         self.beneath.as_ref().map_or(&[], |beneath| &beneath.edits)
     }
 
+    /// The same, with what would let the request in, as `WWW-Authenticate` says it (RFC 9110 §11.6.1). Of several, each.
+    #[must_use]
+    pub fn challenging(mut self, challenge: HeaderValue) -> Self {
+        self.beneath_mut().challenges.push(challenge);
+        self
+    }
+
     fn beneath_mut(&mut self) -> &mut Beneath {
         Arc::make_mut(self.beneath.get_or_insert_default())
     }
@@ -302,6 +320,11 @@ impl Error {
     /// How long to wait before it is worth asking again, where that is known (RFC 9110 §10.2.3).
     pub fn retry_after(&self) -> Option<Duration> {
         self.beneath.as_ref()?.retry_after
+    }
+
+    /// What would let the request in.
+    pub fn challenges(&self) -> &[HeaderValue] {
+        self.beneath.as_ref().map_or(&[], |beneath| &beneath.challenges)
     }
 
     /// The same, with another word on trying again.
@@ -334,7 +357,9 @@ impl Error {
     /// True when no answer came because the origin could not be reached or broke the connection off: the cases in
     /// which a stale entry may be served although nobody configured it (RFC 9111 §4.2.4).
     pub fn is_disconnection(&self) -> bool {
-        self.side() == Side::Source && !matches!(self.kind, Kind::MalformedResponse | Kind::UnusableReply)
+        let is_answered =
+            matches!(self.kind, Kind::MalformedResponse | Kind::UnusableReply | Kind::KeysUnavailable);
+        self.side() == Side::Source && !is_answered
     }
 }
 

@@ -1,136 +1,104 @@
-//! Gate: lets in who carries a valid signature, in the URL or in a cookie. Made once for each route that needs one, the
-//! outermost of its stack; asked also on the way of a fresh hit: nothing is allocated.
+//! Gate: whom a route lets in: who has a signature (`signed`), who may ask (`auth`), and all of them where it wants several.
+//! The outermost of its stack. Asked also on the way of a fresh hit, where nothing waits and nothing is allocated: whom it
+//! does not know there takes the longer way.
 
-use std::fmt;
+use std::sync::Arc;
 
-use aws_lc_rs::{constant_time, hmac};
-use http::{HeaderMap, Method};
 use message::{Clock, Request, RequestView, Result, Timestamp, Trip};
 use plan::Signed;
 
-use crate::signed::claim::{self, Claim};
-use crate::signed::{Refusal, cookie, prefix, prepared};
+use crate::auth::{Auth, Now, Who};
+use crate::signed::gate::SignedGate;
 
-/// Bytes of a signed target: more than clients and servers agree on.
-const LONGEST_TARGET: usize = 16 * 1024;
+/// Policies with `auth` on one route that the way of a fresh hit looks at. With more of them there is only the longer way.
+const MOST_AT_ONCE: usize = 4;
 
 /// See the module.
+#[derive(Debug)]
 pub struct Gate {
-    keys: Box<[Key]>,
-    cookie: Option<Box<str>>,
+    signed: Option<SignedGate>,
+    auth: Box<[Arc<Auth>]>,
 }
 
-struct Key {
-    name: Box<str>,
-    hmac: hmac::Key,
+/// Whom a gate has let in, to be counted once there is something to give.
+pub(crate) struct LetIn<'g> {
+    auth: &'g [Arc<Auth>],
+    who: [Who; MOST_AT_ONCE],
 }
 
 impl Gate {
-    /// With the keys made ready.
-    pub fn new(signed: &Signed) -> Self {
-        let key =
-            |key: &plan::SigningKey| Key { name: key.name.as_str().into(), hmac: prepared(&key.secret) };
-        Gate { keys: signed.keys.iter().map(key).collect(), cookie: signed.cookie.as_deref().map(Box::from) }
+    /// `None`: everybody is let in.
+    pub fn new(signed: Option<&Signed>, auth: Vec<Arc<Auth>>) -> Option<Arc<Self>> {
+        (signed.is_some() || !auth.is_empty())
+            .then(|| Arc::new(Gate { signed: signed.map(SignedGate::new), auth: auth.into() }))
     }
 
-    /// The request's target without the signature: what the cache and the origin get to see. The path is in its one form,
-    /// and none with dot segments comes this far, so that none leads out of a signed prefix. `sent` is the target as it
-    /// came: that is what was signed.
-    ///
-    /// A signature in the URL counts before a cookie: a wrong one is refused whatever the cookie says.
+    /// Whose signatures are wanted.
+    pub fn signed(&self) -> Option<&SignedGate> {
+        self.signed.as_ref()
+    }
+
+    /// Who may ask; all of them have to agree.
+    pub fn auth(&self) -> &[Arc<Auth>] {
+        &self.auth
+    }
+
+    /// Lets a request in, and takes the signature off, which is nobody's business behind the gate.
     ///
     /// # Errors
-    /// `Kind::Forbidden`, in one sentence, when nothing is signed, the signature is malformed, wrong, of an unknown key or
-    /// for other URLs, when it has expired, and when the method does more than read.
-    pub fn admit<'a>(&self, request: &RequestView<'a>, sent: &str, now: Timestamp) -> Result<&'a str> {
-        Ok(self.check(request, sent, now)?)
-    }
-
-    /// Takes the signature's cookie out, before the request goes on to the cache and the origin.
-    pub fn strip_cookie(&self, fields: &mut HeaderMap) {
-        if let Some(name) = &self.cookie {
-            cookie::strip(fields, name);
+    /// `Kind::Forbidden`, `Kind::Unauthorized`, `Kind::KeysUnavailable`.
+    pub(crate) async fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
+        if let Some(signed) = &self.signed {
+            let view = request.view();
+            let sent = trip.sent.as_deref().unwrap_or(view.target);
+            let target: Box<str> = signed.admit(&view, sent, Clock::date())?.into();
+            request.target = target;
+            signed.strip_cookie(&mut request.fields);
         }
-    }
-
-    /// Takes the signature off, which is nobody's business behind the gate.
-    ///
-    /// # Errors
-    /// See [`Gate::admit`].
-    pub(crate) fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
-        let view = request.view();
-        let sent = trip.sent.as_deref().unwrap_or(view.target);
-        let target: Box<str> = self.admit(&view, sent, Clock::date())?.into();
-        request.target = target;
-        self.strip_cookie(&mut request.fields);
+        for auth in &self.auth {
+            auth.admit(request).await?;
+        }
         Ok(())
     }
 
-    fn check<'a>(
+    /// The target without its signature, where it is known at once that this request may come in.
+    pub(crate) fn let_in_at_once<'r>(
         &self,
-        request: &RequestView<'a>,
-        sent: &str,
-        now: Timestamp,
-    ) -> std::result::Result<&'a str, Refusal> {
-        if sent.len() > LONGEST_TARGET {
-            return Err(Refusal::Malformed);
-        }
-        let (claim, rest) = if let Some(found) = claim::in_target(sent)? {
-            self.verify_target(request, &found)?;
-            // The signature is the end of the query, which no form changes.
-            let length = request.target.len().saturating_sub(sent.len() - found.rest.len());
-            (found.claim, request.target.get(..length).ok_or(Refusal::Malformed)?)
-        } else {
-            let name = self.cookie.as_deref().ok_or(Refusal::Missing)?;
-            let text = cookie::find(request.fields, name)?.ok_or(Refusal::Missing)?;
-            let claim = Claim::parse(text, ':')?;
-            // A cookie says what it is for: it is sent with more than one URL.
-            claim.prefix.ok_or(Refusal::Malformed)?;
-            self.verify(&claim, &[claim.text])?;
-            (claim, request.target)
+        request: &RequestView<'r>,
+        sent: &'r str,
+        now: std::time::Instant,
+    ) -> Option<(&'r str, LetIn<'_>)> {
+        let date = Clock::date();
+        let target = match &self.signed {
+            Some(signed) => signed.admit(request, sent, date).ok()?,
+            None => request.target,
         };
-        // From here on the claim is ours.
-        if now >= Timestamp::from_secs(claim.expires) {
-            return Err(Refusal::Expired);
-        }
-        if let Some(prefix) = claim.prefix
-            && !prefix::covers(prefix, request)?
-        {
-            return Err(Refusal::Elsewhere);
-        }
-        if !(request.method.is_safe() || *request.method == Method::QUERY) {
-            return Err(Refusal::Writing);
-        }
-        Ok(rest)
+        let who = self.known(request, now, date)?;
+        Some((target, LetIn { auth: &self.auth, who }))
     }
 
-    fn verify_target(
+    fn known(
         &self,
         request: &RequestView<'_>,
-        found: &claim::InTarget<'_>,
-    ) -> std::result::Result<(), Refusal> {
-        if found.claim.prefix.is_some() {
-            return self.verify(&found.claim, &[found.claim.text]);
+        now: std::time::Instant,
+        date: Timestamp,
+    ) -> Option<[Who; MOST_AT_ONCE]> {
+        let mut who = [Who::Nobody; MOST_AT_ONCE];
+        if self.auth.len() > MOST_AT_ONCE {
+            return None;
         }
-        self.verify(&found.claim, &[request.scheme.as_str(), "://", request.authority, found.signed])
-    }
-
-    /// Whether these pieces of text are what was signed. In the same time wherever the first difference is.
-    fn verify(&self, claim: &Claim<'_>, text: &[&str]) -> std::result::Result<(), Refusal> {
-        let key = self.keys.iter().find(|key| *key.name == *claim.key).ok_or(Refusal::UnknownKey)?;
-        let mut context = hmac::Context::with_key(&key.hmac);
-        for piece in text {
-            context.update(piece.as_bytes());
+        for (auth, who) in self.auth.iter().zip(&mut who) {
+            *who = auth.known(request, Now { moment: now, date })?;
         }
-        constant_time::verify_slices_are_equal(context.sign().as_ref(), &claim.signature)
-            .map_err(|_| Refusal::Wrong)
+        Some(who)
     }
 }
 
-/// Never a secret.
-impl fmt::Debug for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys: Vec<_> = self.keys.iter().map(|key| &key.name).collect();
-        f.debug_struct("Gate").field("keys", &keys).field("cookie", &self.cookie).finish()
+impl LetIn<'_> {
+    /// Something was given to them.
+    pub(crate) fn count(&self) {
+        for (auth, who) in self.auth.iter().zip(self.who) {
+            auth.count(&Ok(who));
+        }
     }
 }

@@ -5,6 +5,7 @@
 mod accounts;
 mod around;
 mod at_hand;
+mod auth;
 mod breaker;
 mod cache;
 mod cors;
@@ -31,6 +32,7 @@ mod verdict;
 
 pub use accounts::{AccountFigures, AccountsLayer, SharedAccounts};
 pub use at_hand::{AtHand, Fresh};
+pub use auth::{Auth, AuthFigures, AuthOutcome, Auths, RemoteFigures, RemoteKeys};
 pub use breaker::{BreakerLayer, Breakers};
 pub use cache::{CacheLayer, Cacheable};
 pub use cors::{CorsLayer, preflight};
@@ -48,5 +50,6 @@ pub use respond::RespondLayer;
 pub use retry::{Retries, RetryLayer};
 pub use rewrite::RewriteLayer;
 pub use sign::{Signer, Unsignable};
+pub use signed::gate::SignedGate;
 pub use stack::{Below, End, Stack};
 pub use timeout::TimeoutLayer;

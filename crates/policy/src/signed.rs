@@ -10,6 +10,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod cookie;
+pub(crate) mod gate;
 pub(crate) mod prefix;
 
 use aws_lc_rs::hmac;

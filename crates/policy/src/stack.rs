@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::Either;
-use message::{Ask, Call, Clock, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{Ask, Call, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
 
 use crate::around::{Arrival, Held};
 use crate::at_hand::{AtHand, Fresh};
@@ -103,9 +103,9 @@ impl<E: End> Stack<E> {
     ///
     /// # Errors
     /// It is not let in.
-    pub fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
+    pub async fn let_in(&self, request: &mut Request, trip: &Trip) -> Result<()> {
         let Some(gate) = &self.0.gate else { return Ok(()) };
-        gate.let_in(request, trip).map_err(|mut error| {
+        gate.let_in(request, trip).await.map_err(|mut error| {
             if let Some(cors) = self.cors() {
                 cors.dress(request.view().fields, &mut error);
             }
@@ -138,12 +138,14 @@ impl<E: End> Stack<E> {
         if !self.0.holds {
             return None;
         }
-        let mut request = *request;
-        if let Some(gate) = &self.0.gate {
-            // Whom it refuses, the longer way tells so.
-            request.target = gate.admit(&request, sent, Clock::date()).ok()?;
-        }
+        let Some(gate) = &self.0.gate else {
+            return Some((*request, self.at_hand(request, now, at_hand, out)?));
+        };
+        // Whom it refuses, the longer way tells so.
+        let (target, let_in) = gate.let_in_at_once(request, sent, at_hand.now)?;
+        let request = RequestView { target, ..*request };
         let fresh = self.at_hand(&request, now, at_hand, out)?;
+        let_in.count();
         Some((request, fresh))
     }
 
@@ -359,9 +361,9 @@ mod tests {
         })
     }
 
-    fn signed() -> Arc<Gate> {
+    fn signed() -> Option<Arc<Gate>> {
         let key = SigningKey { name: "main".to_owned(), secret: vec![7; 16] };
-        Arc::new(Gate::new(&Signed { name: "p".to_owned(), keys: vec![key], cookie: None }))
+        Gate::new(Some(&Signed { name: "p".to_owned(), keys: vec![key], cookie: None }), Vec::new())
     }
 
     fn cache() -> Vec<Layer> {
@@ -394,15 +396,16 @@ mod tests {
 
     #[test]
     fn who_is_not_let_in_has_no_request_to_call_with() {
-        let stack = Stack::new(Some(signed()), cache(), Noting::default());
-        let refused = stack.let_in(&mut request(), &Trip::default());
+        let stack = Stack::new(signed(), cache(), Noting::default());
+        let refused = stack.let_in(&mut request(), &Trip::default()).now_or_never();
+        let refused = refused.expect("a signature waits for nobody");
         assert_eq!(refused.unwrap_err().kind(), Kind::Forbidden);
     }
 
     #[test]
     fn requests_of_our_own_go_through_the_cache_without_being_let_in() {
         let end = Noting::default();
-        let stack = Stack::new(Some(signed()), cache(), end.clone());
+        let stack = Stack::new(signed(), cache(), end.clone());
         assert!(stack.holds());
         let (outcome, trip) = called(&stack);
         assert!(outcome.is_ok() && trip.cache.is_some());

@@ -45,6 +45,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         Kind::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Kind::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::MethodNotAllowed | Kind::ReadOnly => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::Unauthorized => StatusCode::UNAUTHORIZED,
         Kind::Forbidden => StatusCode::FORBIDDEN,
         Kind::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Kind::UnsupportedVersion => StatusCode::HTTP_VERSION_NOT_SUPPORTED,
@@ -57,6 +58,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         | Kind::BreakerOpen
         | Kind::ReadUnavailable
         | Kind::CredentialsUnavailable
+        | Kind::KeysUnavailable
         | Kind::Overloaded
         | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
@@ -77,6 +79,9 @@ pub fn failure(error: &Error, form: Form) -> Response {
         fields.insert(RETRY_AFTER, whole_seconds(wait).into());
     } else if soon_over(kind) {
         fields.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    for challenge in error.challenges() {
+        fields.append(WWW_AUTHENTICATE, challenge.clone());
     }
     match kind {
         Kind::MethodNotAllowed => {
@@ -158,6 +163,7 @@ fn soon_over(kind: Kind) -> bool {
             | Kind::NoHealthyTarget
             | Kind::ReadUnavailable
             | Kind::CredentialsUnavailable
+            | Kind::KeysUnavailable
     )
 }
 
@@ -180,6 +186,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::BreakerOpen => "the source behind this route keeps failing; try again later",
         Kind::ReadUnavailable => "the data store behind this route is unavailable",
         Kind::CredentialsUnavailable => "the credentials for the origin are unavailable",
+        Kind::KeysUnavailable => "the keys that tokens are checked with are unavailable; try again later",
         Kind::UnusableReply => "a source behind this route returned data that could not be used",
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
         Kind::RateLimited => "too many requests; try again later",
@@ -192,6 +199,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         | Kind::ContentTooLarge
         | Kind::MethodNotAllowed
         | Kind::ReadOnly
+        | Kind::Unauthorized
         | Kind::Forbidden
         | Kind::UnsupportedVersion
         | Kind::ClientTimeout
@@ -276,6 +284,23 @@ mod tests {
         let known = Error::new(Kind::Overloaded, "").after(Duration::from_secs(5));
         assert_eq!(told(known).as_deref(), Some("5"), "who knows better is believed");
         assert_eq!(told(Error::new(Kind::Internal, "")), None);
+    }
+
+    #[test]
+    fn who_is_not_let_in_is_told_how_to_do_better() {
+        let bearer = HeaderValue::from_static("Bearer realm=\"p\", error=\"invalid_token\"");
+        let api_key = HeaderValue::from_static("ApiKey realm=\"p\"");
+        let error = Error::new(Kind::Unauthorized, "the token has expired")
+            .challenging(bearer.clone())
+            .challenging(api_key.clone());
+        let refused = failure(&error, Form::Plain);
+        assert_eq!(
+            (refused.status, refused.fields[CACHE_CONTROL].as_bytes()),
+            (StatusCode::UNAUTHORIZED, &b"no-store"[..])
+        );
+        let told: Vec<_> = refused.fields.get_all(WWW_AUTHENTICATE).iter().collect();
+        assert_eq!(told, [&bearer, &api_key]);
+        assert_eq!(text(refused), "the token has expired\n");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Request, RequestView, Scheme};
 use plan::{CachePolicy, Layers, Plan};
-use policy::Stack;
+use policy::{Gate, Stack};
 use route::NoRoute;
 use rules::path::Target;
 use serde::Serialize;
@@ -109,6 +109,11 @@ pub fn explain(plan: Plan, question: ExplainRequest) -> Result<Explanation, Star
         for (_, _, tokens) in running.remedies.tokens().filter(|_| asks) {
             spawn_local(policy::renew(Arc::clone(tokens)));
         }
+        if question.ask {
+            for keys in running.auths.iter().filter_map(|(_, auth)| auth.remote()).cloned() {
+                drop(spawn_local(keys.keep()));
+            }
+        }
         let local = Local::new(running, None, &Identity::new(), &store, None);
         Ok(explain_in(&local, &store, question).await)
     })
@@ -141,19 +146,12 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
     let stack = &local.stacks[destination.number];
     let end = stack.end();
     explanation.destination(destination, end);
-    if let Some(gate) = stack.gate() {
-        match gate.admit(&request.view(), &sent, Clock::date()).map(Box::from) {
-            Ok(target) => {
-                request.target = target;
-                gate.strip_cookie(&mut request.fields);
-                explanation.controls.push(Control::new("signed", "the signature is valid, and taken off"));
-            }
-            Err(error) => {
-                explanation.controls.push(Control::new("signed", "refused"));
-                explanation.stored = Some(false);
-                return explanation.concluding(&format!("refused with 403: {}", error.detail()));
-            }
-        }
+    if let Some(gate) = stack.gate()
+        && let Err(error) = explanation.gate(gate, &mut request, &sent).await
+    {
+        explanation.stored = Some(false);
+        let status = response::status_of(error.kind());
+        return explanation.concluding(&format!("refused with {}: {}", status.as_u16(), error.detail()));
     }
     let layers = &local.running.plan.routes[destination.number].layers;
     if let Some(refused) = explanation.stack(layers, stack, &request.view()) {
@@ -266,7 +264,7 @@ impl Explanation {
         self.route = Some(destination.route.to_string());
         self.source = Some(match end {
             End::Http(http) => {
-                let source = http.shared().plan();
+                let source = http.source.shared().plan();
                 let targets = source.targets.iter();
                 let targets: Vec<_> = targets
                     .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))
@@ -279,6 +277,23 @@ impl Explanation {
             }
             End::Read(source) => format!("{} ({})", destination.source_name, source.place()),
         });
+    }
+
+    /// Whom the gate lets in; the request as it is let in.
+    async fn gate(&mut self, gate: &Gate, request: &mut Request, sent: &str) -> message::Result<()> {
+        if let Some(signed) = gate.signed() {
+            let refused = |_: &message::Error| self.controls.push(Control::new("signed", "refused"));
+            let target = signed.admit(&request.view(), sent, Clock::date()).inspect_err(refused)?.into();
+            request.target = target;
+            signed.strip_cookie(&mut request.fields);
+            self.controls.push(Control::new("signed", "the signature is valid, and taken off"));
+        }
+        for auth in gate.auth() {
+            let refused = |_: &message::Error| self.controls.push(Control::new("auth", "refused"));
+            let told = auth.explain(request).await.inspect_err(refused)?;
+            self.controls.push(Control::new("auth", told));
+        }
+        Ok(())
     }
 
     /// The layers in their order. Given back: why one of them refuses before anything could be at hand.

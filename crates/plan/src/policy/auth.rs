@@ -35,12 +35,12 @@ pub(super) fn auth(name: &str, node: Node<'_>, folder: &Path, report: &mut Repor
     }
     let mut auth = Auth { name: name.to_owned(), jwt: None, keys: None, is_optional: false };
     section.set("optional", &mut auth.is_optional, report, value::switch);
-    auth.jwt = jwt_node.and_then(|node| jwt(node, folder, report));
+    auth.jwt = jwt_node.and_then(|node| jwt(name, node, folder, report));
     auth.keys = keys_node.and_then(|node| keys(node, folder, report));
     Some(auth)
 }
 
-fn jwt(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<JwtAuth> {
+fn jwt(name: &str, node: Node<'_>, folder: &Path, report: &mut Report) -> Option<JwtAuth> {
     let section = Section::open(node, &schema::AUTH_JWT, report)?;
     let named = section.need("algorithms", report).map(|node| algorithms(node, report));
     let mut rules = Rules { leeway: default::LEEWAY, ..Rules::default() };
@@ -53,7 +53,7 @@ fn jwt(node: Node<'_>, folder: &Path, report: &mut Report) -> Option<JwtAuth> {
     section.set("expiry", &mut rules.may_last, report, |node, report| {
         value::choice(node, &[("required", false), ("optional", true)], report)
     });
-    let set = section.get("jwks").and_then(|node| jwks(node, &rules.algorithms, folder, report));
+    let set = section.get("jwks").and_then(|node| jwks(name, node, &rules.algorithms, folder, report));
     let secret = section.get("secret").and_then(|node| shared_secret(node, folder, report));
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         fits(&section, node, &named, report);

@@ -9,7 +9,7 @@ mod vectors;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Fields, RequestView, Result, Scheme, Timestamp};
 use plan::{Signed, SigningKey};
-use policy::{Gate, Signer};
+use policy::{SignedGate, Signer};
 
 /// The key of Google's published examples, `nZtRohdNF9m3cKM24IcK4w==`.
 pub(crate) const SECRET: [u8; 16] =
@@ -22,11 +22,11 @@ pub(crate) fn key(name: &str, secret: &[u8]) -> SigningKey {
     SigningKey { name: name.to_owned(), secret: secret.to_vec() }
 }
 
-pub(crate) fn gate_of(keys: Vec<SigningKey>, cookie: Option<&str>) -> Gate {
-    Gate::new(&Signed { name: "members".to_owned(), keys, cookie: cookie.map(str::to_owned) })
+pub(crate) fn gate_of(keys: Vec<SigningKey>, cookie: Option<&str>) -> SignedGate {
+    SignedGate::new(&Signed { name: "members".to_owned(), keys, cookie: cookie.map(str::to_owned) })
 }
 
-pub(crate) fn gate() -> Gate {
+pub(crate) fn gate() -> SignedGate {
     gate_of(vec![key("other-key", b"another secret of ours"), key("my-key", &SECRET)], Some(COOKIE))
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn signer() -> Signer {
 }
 
 /// Asks with GET for a whole URL. The target that is let in, or the sentence of the refusal.
-pub(crate) fn ask(gate: &Gate, url: &str, cookies: &[&str], now: Timestamp) -> Outcome {
+pub(crate) fn ask(gate: &SignedGate, url: &str, cookies: &[&str], now: Timestamp) -> Outcome {
     let fields =
         cookies.iter().map(|line| (http::header::COOKIE, HeaderValue::from_str(line).unwrap())).collect();
     ask_with(gate, &Method::GET, url, &fields, now)
@@ -45,7 +45,7 @@ pub(crate) fn ask(gate: &Gate, url: &str, cookies: &[&str], now: Timestamp) -> O
 pub(crate) type Outcome = std::result::Result<String, String>;
 
 pub(crate) fn ask_with(
-    gate: &Gate,
+    gate: &SignedGate,
     method: &Method,
     url: &str,
     fields: &HeaderMap,

@@ -234,7 +234,11 @@ impl<'a> Control<'a> {
             let disk = Arc::clone(disk);
             Check::dispensable("tier disk", move || tiers::disk_trouble(&disk))
         });
-        self.readiness.set_checks(checked.chain(tokens).chain(reads).chain(tier).chain(disk));
+        let keys = running.auths.iter().filter_map(|(name, auth)| {
+            let remote = Arc::clone(auth.remote()?);
+            Some(Check::dispensable(format!("keys of policy {name}"), move || watching::no_keys(&remote)))
+        });
+        self.readiness.set_checks(checked.chain(tokens).chain(keys).chain(reads).chain(tier).chain(disk));
         self.checks.drain(..).for_each(|check| check.abort());
         watching::start(running, &mut self.checks);
         for source in origins() {

@@ -1,6 +1,7 @@
 //! Figures: what is counted here and there, as `/metrics` shows it; a file for each who counts, and [`Owners::families`]
 //! lists them. Asked whenever somebody asks for metrics.
 
+mod auth;
 mod cache;
 mod compose;
 mod connections;
@@ -50,6 +51,7 @@ impl Owners {
             modules::families(&running),
             compose::families(&running),
             policies::families(&running),
+            auth::families(&running),
         ]
         .concat()
     }

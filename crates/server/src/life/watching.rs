@@ -1,10 +1,11 @@
-//! Watching: what requests are answered with, looked after in the background: each Redis that needs it, each store's file, each
-//! token.
+//! Watching: what requests are answered with, and let in by, looked after in the background: each Redis that needs it, each
+//! store's file, each token, each provider's keys.
 //! Called by `control`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use policy::Tokens;
+use policy::{RemoteKeys, Tokens};
 use source::{SharedRedis, SharedStore, Source};
 use tokio::task::{AbortHandle, spawn_local};
 
@@ -23,6 +24,9 @@ pub(crate) fn start(running: &Running, tasks: &mut Vec<AbortHandle>) {
     }
     for (_, _, tokens) in running.remedies.tokens() {
         tasks.push(spawn_local(policy::renew(Arc::clone(tokens))).abort_handle());
+    }
+    for keys in running.auths.iter().filter_map(|(_, auth)| auth.remote()).cloned() {
+        tasks.push(spawn_local(keys.keep()).abort_handle());
     }
 }
 
@@ -57,4 +61,13 @@ pub(crate) fn missing(redis: &SharedRedis) -> Result<(), String> {
 /// What keeps calls from carrying a token. What needs none is served all the same.
 pub(crate) fn no_token(tokens: &Tokens) -> Result<(), String> {
     if tokens.good_for().is_zero() { Err("there is no token".to_owned()) } else { Ok(()) }
+}
+
+/// What keeps tokens from being checked. What needs none is served all the same.
+pub(crate) fn no_keys(keys: &RemoteKeys) -> Result<(), String> {
+    if keys.has_keys(Instant::now()) {
+        Ok(())
+    } else {
+        Err("there are no keys to check tokens with".to_owned())
+    }
 }

@@ -94,7 +94,7 @@ impl Handler for CoreHandler {
                         let id = self.identity.of_request(request.view().fields);
                         observed.remember(&request, id, self.number, &self.recent);
                     }
-                    match local.stacks[destination.number].let_in(&mut request, &observed.trip) {
+                    match local.stacks[destination.number].let_in(&mut request, &observed.trip).await {
                         // Not in a function of its own, whose future would hold the request once more.
                         Ok(()) => {
                             let running = &local.running;

@@ -10,7 +10,7 @@ use plan::{
     CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StatusForm, StepCall,
     Task,
 };
-use policy::{Gate, Remedies};
+use policy::{Auths, Gate, Remedies};
 use route::Router;
 use source::{SharedRedis, Source};
 
@@ -27,6 +27,8 @@ pub(crate) struct Running {
     pub(crate) ways: Vec<Way>,
     /// What all cores share of the policies.
     pub(crate) remedies: Remedies,
+    /// And of those that say who may ask.
+    pub(crate) auths: Auths,
 }
 
 /// Where a route leads, as all cores share it.
@@ -72,6 +74,8 @@ impl Running {
     /// what they hold.
     pub(crate) fn new(plan: Plan, before: Option<&Running>) -> Result<Arc<Running>, StartError> {
         let sources = sources(&plan, before)?;
+        let auths =
+            Auths::of(plan.routes.iter(), before.map(|before| &before.auths)).map_err(StartError::Prepare)?;
         let mut ways = Vec::new();
         let mut destinations = Vec::new();
         let protections = plan::Protection::of(&plan.routes);
@@ -89,7 +93,7 @@ impl Running {
                 number,
                 source_name: source_name.into(),
                 cache: route.cache().cloned(),
-                gate: route.signed.as_deref().map(|signed| Arc::new(Gate::new(signed))),
+                gate: Gate::new(route.signed.as_deref(), auths.of_route(route)),
                 invalidate: route.invalidate.clone(),
                 names,
             };
@@ -100,7 +104,7 @@ impl Running {
         let router = Router::new(destinations);
         let remedies = Remedies::of(plan.layers(), before.map(|before| &before.remedies));
         remedies.check().map_err(StartError::Prepare)?;
-        Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways, remedies }))
+        Ok(Arc::new(Running { plan: Arc::new(plan), router, sources, ways, remedies, auths }))
     }
 
     /// The route of this pattern, if it has many calls. No two routes have the same.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jwt::{Algorithm, KeySet};
 use message::Scheme;
 
-use crate::meant::{HttpSource, Jwks, RemoteJwks, Target};
+use crate::meant::{Jwks, RemoteJwks, Target};
 use crate::source::url;
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
@@ -18,7 +18,9 @@ use crate::yaml::tree::{Node, Shape};
 use crate::yaml::value;
 use crate::{default, schema, up};
 
+/// Reads it. `name` is the policy's.
 pub(super) fn jwks(
+    name: &str,
     node: Node<'_>,
     algorithms: &[Algorithm],
     folder: &Path,
@@ -26,7 +28,7 @@ pub(super) fn jwks(
 ) -> Option<Jwks> {
     if let Shape::Text(_) = node.shape() {
         let (target, path) = value::parsed(node, report, address)?;
-        return Some(Jwks::Remote(Arc::new(remote(target, path))));
+        return Some(Jwks::Remote(Arc::new(remote(name, target, path))));
     }
     let section = Section::open(node, &schema::AUTH_JWKS, report)?;
     if let Some(file) = section.get("file") {
@@ -39,7 +41,7 @@ pub(super) fn jwks(
         return in_file(file, algorithms, folder, report).map(Jwks::File);
     }
     let (target, path) = value::parsed(section.need("url", report)?, report, address)?;
-    let mut remote = remote(target, path);
+    let mut remote = remote(name, target, path);
     let authorities = section.get("authorities").and_then(|node| value::file(node, folder, report));
     Arc::make_mut(&mut remote.origin).authorities = authorities;
     if let Some(node) = section.get("refresh") {
@@ -61,9 +63,10 @@ pub(super) fn jwks(
     Some(Jwks::Remote(Arc::new(remote)))
 }
 
-fn remote(target: Target, path: String) -> RemoteJwks {
+fn remote(name: &str, target: Target, path: String) -> RemoteJwks {
+    let name = format!("{name}.auth.jwt.jwks");
     RemoteJwks {
-        origin: Arc::new(HttpSource { ..up::source("jwks", vec![target]) }),
+        origin: Arc::new(up::source(&name, vec![target])),
         target: path,
         refresh: None,
         cooldown: default::JWKS_COOLDOWN,
