@@ -155,8 +155,11 @@ mod reading {
 }
 
 mod remedies {
-    //! What wraps a call, on a route, on a source and on a step alike.
+    //! What wraps a call, on a route, on a source and on a step alike; and who may make it.
     mod accounts;
+    mod api_keys;
+    mod auth_in;
+    mod auth_provider;
     mod breaker;
     mod cors;
     mod credentials;
