@@ -37,7 +37,7 @@ pub(crate) enum Slot {
     All(Box<str>),
     /// The segment of the path that the route calls so, decoded.
     Path(Box<str>),
-    /// A claim of the bearer token, not verified.
+    /// A claim of the bearer token, not verified here.
     Claim(Box<str>),
     /// The method.
     Method,

@@ -109,9 +109,11 @@ pub fn explain(plan: Plan, question: ExplainRequest) -> Result<Explanation, Star
         for (_, _, tokens) in running.remedies.tokens().filter(|_| asks) {
             spawn_local(policy::renew(Arc::clone(tokens)));
         }
-        if question.ask {
-            for keys in running.auths.iter().filter_map(|(_, auth)| auth.remote()).cloned() {
-                drop(spawn_local(keys.keep()));
+        for keys in running.auths.iter().filter_map(|(_, auth)| auth.remote()) {
+            if question.ask {
+                drop(spawn_local(Arc::clone(keys).keep()));
+            } else {
+                keys.stay_offline();
             }
         }
         let local = Local::new(running, None, &Identity::new(), &store, None);

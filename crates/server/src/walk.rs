@@ -1,7 +1,7 @@
 //! A request's walk on one core. `running` is a plan made ready for all cores, `local` what one core has of it.
 //!
 //! ```text
-//! handler ─► find ─► signature ─► cache ─► end: an origin, a read, or `composed` ─► steps
+//! handler ─► find ─► gate ─► cache ─► end: an origin, a read, or `composed` ─► steps
 //!   └─ observed: recorded when its last byte is gone, remembered in `recent`;  `invalidating`: what a write makes forgotten
 //! errand ─► the same for requests of our own
 //! ```

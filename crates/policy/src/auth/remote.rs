@@ -37,8 +37,8 @@ pub struct RemoteKeys {
     asked: Notify,
     /// How many fetches have ended; those who wait for one are told.
     rounds: watch::Sender<u64>,
-    /// Whether anybody fetches.
-    is_kept: AtomicBool,
+    /// Whether nobody is to fetch any.
+    is_offline: AtomicBool,
     fetched: AtomicU64,
     failed: AtomicU64,
 }
@@ -78,7 +78,7 @@ impl RemoteKeys {
             current: ArcSwapOption::empty(),
             asked: Notify::new(),
             rounds: watch::Sender::new(0),
-            is_kept: AtomicBool::new(false),
+            is_offline: AtomicBool::new(false),
             fetched: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         }))
@@ -112,9 +112,9 @@ impl RemoteKeys {
     /// Waits for a fetch: the one under way, or one that begins now.
     ///
     /// # Errors
-    /// How long it is too soon for another; zero where nobody fetches.
+    /// How long it is too soon for another; zero where nobody is to fetch.
     pub(super) async fn newer(&self) -> std::result::Result<(), Duration> {
-        if !self.is_kept.load(Relaxed) {
+        if self.is_offline.load(Relaxed) {
             return Err(Duration::ZERO);
         }
         let mut rounds = self.rounds.subscribe();
@@ -125,9 +125,13 @@ impl RemoteKeys {
         Ok(())
     }
 
+    /// Nobody is to fetch any: whoever needs them is told so at once.
+    pub fn stay_offline(&self) {
+        self.is_offline.store(true, Relaxed);
+    }
+
     /// Fetches keys whenever that is due, for ever.
     pub async fn keep(self: Arc<Self>) {
-        self.is_kept.store(true, Relaxed);
         let source = HttpSource::new(Arc::clone(&self.origin));
         loop {
             let wait = self.refresh().wait(Instant::now());

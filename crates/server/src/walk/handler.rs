@@ -1,4 +1,4 @@
-//! Handler: walks a request through the rooms: route → stack (signature, cache, end) → response. One per core.
+//! Handler: walks a request through the rooms: route → stack (gate, layers, end) → response. One per core.
 
 use std::cell::RefCell;
 use std::rc::Rc;
