@@ -161,6 +161,7 @@ mod remedies {
     mod auth_in;
     mod auth_provider;
     mod breaker;
+    mod concurrency;
     mod cors;
     mod credentials;
     mod faults;
@@ -168,6 +169,7 @@ mod remedies {
     mod hedge;
     mod limit;
     mod nested;
+    mod queue;
     mod respond;
     mod retry;
     mod rewrite;

@@ -19,6 +19,8 @@ pub struct Trip {
     pub cache: Option<CacheStatus>,
     /// How long the end of the way took for the head of its response; `None`: no request got there.
     pub source_time: Option<Duration>,
+    /// How long it has waited for its turn; `None`: it did not have to.
+    pub queued: Option<Duration>,
     /// How often the end of the way was asked, where a policy may ask again; 0: nobody has counted.
     pub attempts: u32,
     /// The name of the account by which the source was asked last, where a policy has several.

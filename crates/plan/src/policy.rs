@@ -5,6 +5,7 @@ mod auth;
 mod breaker;
 mod cache;
 mod compress;
+mod concurrency;
 mod condition;
 mod cors;
 mod credentials;
@@ -17,9 +18,11 @@ mod key;
 mod limit;
 mod named_secrets;
 mod negative;
+mod queue;
 mod respond;
 mod retry;
 mod rewrite;
+mod shares;
 mod signed;
 mod timeout;
 
@@ -75,6 +78,9 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     layers.push_some(breaker.map(|breaker| Layer::Breaker(Arc::new(breaker))));
     let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
     layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
+    let concurrency =
+        section.get("concurrency").and_then(|node| concurrency::concurrency(name, node, report));
+    layers.push_some(concurrency.map(|concurrency| Layer::Concurrency(Arc::new(concurrency))));
     let credentials = section.get("credentials");
     let sent = credentials.and_then(|node| credentials::credentials(name, node, folder, report));
     layers.push_some(sent.map(|sent| Layer::Credentials(Arc::new(sent))));

@@ -8,6 +8,7 @@ use message::{Ask, Result, Trip};
 
 use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
+use crate::concurrency::UnderWayCall;
 use crate::cors::HeldCors;
 use crate::headers::HeldHeaders;
 use crate::rewrite::HeldRewrite;
@@ -28,6 +29,8 @@ pub(crate) enum Arrival<A> {
 pub(crate) enum Held {
     /// A breaker waits for what comes of it.
     Breaker(Watched),
+    /// The call is under way until its answer has been handed on.
+    UnderWay(UnderWayCall),
     /// The account that the call uses.
     Account(AccountInUse),
     /// What the response's fields are changed by.
@@ -43,6 +46,7 @@ impl Held {
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
         match self {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
+            Held::UnderWay(call) => call.end::<Q>(outcome),
             Held::Account(account) => account.end::<Q>(outcome),
             Held::Headers(held) => held.end::<Q>(outcome, trip),
             Held::Rewrite(held) => held.end::<Q>(outcome),

@@ -4,15 +4,15 @@
 //! Which target a call goes to is the source's choice: the layer says in the trip which ones may not be asked, and reads there
 //! which one was.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use guard::{Opened, Passage, SharedBreaker};
 use message::{Ask, Error, Kind, Result, Trip};
 
 use crate::around::{Arrival, Held};
+use crate::by_source::BySource;
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
 use crate::verdict;
@@ -24,7 +24,7 @@ const MOST_TARGETS: usize = 64;
 #[derive(Debug)]
 pub struct Breakers {
     rule: plan::Breaker,
-    each: Mutex<BTreeMap<BreakerName, Arc<SharedBreaker>>>,
+    each: BySource<BreakerName, SharedBreaker>,
 }
 
 /// Source and target.
@@ -60,7 +60,7 @@ impl Remedy for Breakers {
     type Rule = plan::Breaker;
 
     fn new(rule: plan::Breaker) -> Self {
-        Breakers { rule, each: Mutex::default() }
+        Breakers { rule, each: BySource::default() }
     }
 
     fn rule(&self) -> &plan::Breaker {
@@ -73,19 +73,15 @@ impl Remedy for Breakers {
 }
 
 impl Breakers {
-    /// That of a target; forgotten once no place has it any more.
     fn of(&self, source: &str, target: &str) -> Arc<SharedBreaker> {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        each.retain(|_, breaker| Arc::strong_count(breaker) > 1);
-        let made = || SharedBreaker::new(self.rule.rule);
-        Arc::clone(each.entry((source.into(), target.into())).or_insert_with(made))
+        self.each.of((source.into(), target.into()), || SharedBreaker::new(self.rule.rule))
     }
 
     /// Source and target of each, and whether it is open.
     pub fn states(&self) -> Vec<([String; 2], bool)> {
-        let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        let named = |(source, target): &BreakerName| [source.to_string(), target.to_string()];
-        each.iter().map(|(name, breaker)| (named(name), !breaker.is_closed())).collect()
+        self.each.each(|(source, target), breaker| {
+            ([source.to_string(), target.to_string()], !breaker.is_closed())
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use message::{FieldPattern, RequestView};
 use plan::FieldEdits;
 use tokio::time::Instant;
 
+use crate::concurrency::ConcurrencyFigures;
 use crate::kept::Remedy;
 use crate::layer::Layer;
 
@@ -57,6 +58,10 @@ impl Layer {
                     ),
                     true,
                 )
+            }
+            Layer::Concurrency(concurrency) => {
+                let ConcurrencyFigures { limit, under_way, waiting } = concurrency.figures();
+                (format!("{under_way} of {limit} calls under way, {waiting} waiting"), false)
             }
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
             Layer::Accounts(accounts) => accounts.accounts.explain(),

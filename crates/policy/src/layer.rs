@@ -7,6 +7,7 @@ use crate::accounts::AccountsLayer;
 use crate::around::Arrival;
 use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
+use crate::concurrency::ConcurrencyLayer;
 use crate::cors::CorsLayer;
 use crate::credentials::CredentialsLayer;
 use crate::faults::FaultsLayer;
@@ -30,6 +31,8 @@ pub enum Layer {
     Breaker(BreakerLayer),
     /// Refuses what comes too often.
     Limit(Box<LimitLayer>),
+    /// Has so many calls under way at once.
+    Concurrency(Box<ConcurrencyLayer>),
     /// Has the call carry what the source wants to see.
     Credentials(CredentialsLayer),
     /// The same with several accounts by turns.
@@ -75,6 +78,7 @@ impl Layer {
             Layer::Hedge(_)
             | Layer::Retry(_)
             | Layer::Breaker(_)
+            | Layer::Concurrency(_)
             | Layer::Credentials(_)
             | Layer::Accounts(_)
             | Layer::Faults(_)
@@ -106,6 +110,7 @@ impl Layer {
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
             Layer::Breaker(breaker) => breaker.arrive::<Q>(trip),
             Layer::Limit(limit) => limit.arrive(ask, trip),
+            Layer::Concurrency(concurrency) => concurrency.arrive(),
             Layer::Credentials(credentials) => credentials.arrive(ask),
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Headers(headers) => headers.arrive(ask),

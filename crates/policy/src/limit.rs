@@ -1,19 +1,23 @@
 //! Limit: the layer that lets so many calls pass in so long, counted over all cores of this process. What is too much is refused
-//! with 429 and told when to come back; everybody is told what is left. Asked also on the way of a fresh hit, where it first
+//! with 429 and told when to come back, or waits for its turn where there is a queue; everybody is told what is left. Asked also on the way of a fresh hit, where it first
 //! looks and takes only once there is something to give.
+
+mod counted;
 
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expression::Context;
-use guard::{Allowance, LimitDecision, Limits};
-use message::{Ask, Error, Kind, Quota, QuotaPolicy, RequestView, Trip};
+use guard::{Admission, LimitDecision};
+use message::{Ask, Call, Error, Kind, Quota, QuotaPolicy, RequestView, Result, Trip};
 use plan::{Algorithm, LimitBy};
 
 use crate::around::Arrival;
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
+use crate::queue::Queue;
+use counted::Counted;
 
 const NANOS: u128 = 1_000_000_000;
 
@@ -23,7 +27,8 @@ pub struct Limited {
     rule: plan::Limit,
     /// What clients are told of it.
     told: Arc<QuotaPolicy>,
-    limits: Limits,
+    counted: Counted,
+    queue: Option<Queue>,
 }
 
 /// See the module. One for each place and core.
@@ -45,12 +50,10 @@ impl Remedy for Limited {
     type Rule = plan::Limit;
 
     fn new(rule: plan::Limit) -> Self {
-        let allowance =
-            Allowance { algorithm: rule.algorithm, amount: rule.amount, per: rule.per, burst: rule.burst };
-        let limits = Limits::new(allowance, rule.keys);
         let (amount, window) = window(&rule);
         let told = Arc::new(QuotaPolicy::new(&rule.name, amount, whole_seconds(window)));
-        Limited { rule, told, limits }
+        let (counted, queue) = (Counted::new(&rule), rule.queue.clone().map(Queue::new));
+        Limited { rule, told, counted, queue }
     }
 
     fn rule(&self) -> &plan::Limit {
@@ -65,12 +68,17 @@ impl Remedy for Limited {
 impl Limited {
     /// How many are told apart now.
     pub fn keys(&self) -> u64 {
-        self.limits.len() as u64
+        self.counted.keys().0
     }
 
     /// How many were forgotten with calls counted against them, for there were too many, since the start.
     pub fn evicted(&self) -> u64 {
-        self.limits.evicted()
+        self.counted.keys().1
+    }
+
+    /// How many calls wait for their turn; `None`: they do not wait.
+    pub fn waiting(&self) -> Option<u64> {
+        self.queue.as_ref().map(|queue| queue.waiting() as u64)
     }
 
     /// As clients are told.
@@ -91,7 +99,7 @@ impl Limited {
 
 impl LimitLayer {
     /// What it tells of.
-    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused];
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
 
     /// Counts a call, and notes what is left.
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
@@ -99,21 +107,76 @@ impl LimitLayer {
         if trip.is_errand {
             return Arrival::Pass;
         }
+        let key = self.key(ask);
+        let Limited { counted, queue, .. } = &*self.limited;
+        // Whoever waits comes first.
+        if queue.as_ref().is_some_and(|queue| !queue.is_empty(&key)) {
+            return Arrival::Wait;
+        }
+        let decision = counted.take(&key, Instant::now());
+        match (decision.is_allowed, queue) {
+            (false, Some(_)) => Arrival::Wait,
+            (false, None) => Arrival::End(Err(self.refuse(&decision, Outcome::Refused, trip))),
+            (true, _) => {
+                self.tell(&decision, trip);
+                Arrival::Pass
+            }
+        }
+    }
+
+    /// Waits for its turn, and goes on.
+    pub(crate) async fn call<Q: Ask>(
+        &self,
+        ask: Q,
+        below: impl Call<Q>,
+        trip: &mut Trip,
+    ) -> Result<Q::Answer> {
+        let Limited { counted, queue, .. } = &*self.limited;
+        let key = self.key(&ask);
+        if let Some(queue) = queue {
+            let (request, names) = ask.read_by_policies(&self.names);
+            let take = |now| {
+                let decision = counted.take(&key, now);
+                if decision.is_allowed {
+                    Admission::Taken(decision)
+                } else {
+                    Admission::In(decision.retry_after)
+                }
+            };
+            match queue.turn(&key, &request, names, trip, take).await {
+                Ok(decision) => {
+                    self.tell(&decision, trip);
+                    self.outcomes.count(Outcome::Queued);
+                }
+                Err(in_vain) => {
+                    let decision = counted.peek(&key, Instant::now());
+                    return Err(self.refuse(&decision, in_vain.into(), trip));
+                }
+            }
+        }
+        below.call(ask, trip).await
+    }
+
+    fn key<Q: Ask>(&self, ask: &Q) -> Vec<u8> {
         let (request, names) = ask.read_by_policies(&self.names);
         let mut key = match self.limited.rule.by {
             LimitBy::All => Vec::new(),
-            LimitBy::Source | LimitBy::Value(_) => Vec::with_capacity(64),
+            LimitBy::Source | LimitBy::Value(_) | LimitBy::Shares(_) => Vec::with_capacity(64),
         };
         self.write_key(&request, names, &mut key);
-        let decision = self.limited.limits.take(&key, Instant::now());
+        key
+    }
+
+    fn tell(&self, decision: &LimitDecision, trip: &mut Trip) {
         if self.is_told {
-            trip.tell(self.limited.quota(&decision));
+            trip.tell(self.limited.quota(decision));
         }
-        if decision.is_allowed {
-            return Arrival::Pass;
-        }
-        self.outcomes.count(Outcome::Refused);
-        Arrival::End(Err(self.limited.refusal(&decision)))
+    }
+
+    fn refuse(&self, decision: &LimitDecision, outcome: Outcome, trip: &mut Trip) -> Error {
+        self.tell(decision, trip);
+        self.outcomes.count(outcome);
+        self.limited.refusal(decision)
     }
 
     /// Whether a request would pass now.
@@ -123,7 +186,7 @@ impl LimitLayer {
         now: Instant,
         scratch: &RefCell<Vec<u8>>,
     ) -> bool {
-        self.with_key(request, scratch, |key| self.limited.limits.peek(key, now).is_allowed)
+        self.with_key(request, scratch, |key| self.limited.counted.peek(key, now).is_allowed)
     }
 
     /// Lets a request pass whose answer is at hand, and appends to its head what it is told. False: it does not pass, and the
@@ -135,7 +198,13 @@ impl LimitLayer {
         scratch: &RefCell<Vec<u8>>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let decision = self.with_key(request, scratch, |key| self.limited.limits.take(key, now));
+        let Limited { counted, queue, .. } = &*self.limited;
+        let decision = self.with_key(request, scratch, |key| {
+            // Whoever waits comes first.
+            let is_free = queue.as_ref().is_none_or(|queue| queue.is_empty(key));
+            is_free.then(|| counted.take(key, now))
+        });
+        let Some(decision) = decision else { return false };
         if decision.is_allowed && self.is_told {
             response::write_quota(&self.limited.quota(&decision), out);
         }
@@ -145,7 +214,7 @@ impl LimitLayer {
     /// What would be left for a request, without taking anything; for people.
     pub fn left(&self, request: &RequestView<'_>) -> (bool, Quota) {
         let decision =
-            self.with_key(request, &RefCell::default(), |key| self.limited.limits.peek(key, Instant::now()));
+            self.with_key(request, &RefCell::default(), |key| self.limited.counted.peek(key, Instant::now()));
         (decision.is_allowed, self.limited.quota(&decision))
     }
 
@@ -166,6 +235,14 @@ impl LimitLayer {
         match &self.limited.rule.by {
             LimitBy::All => {}
             LimitBy::Source => key.extend_from_slice(self.source.as_bytes()),
+            LimitBy::Shares(shares) => {
+                let start = key.len();
+                shares.by.write(&Context::of_request(request, names), key);
+                let group = shares.of.iter().position(|(name, _)| name.as_bytes() == &key[start..]);
+                key.truncate(start);
+                // There are no more than 64 of them.
+                key.push(group.unwrap_or(shares.of.len()) as u8);
+            }
             LimitBy::Value(value) => {
                 // Whoever gives nothing is not taken for whoever gives an empty text.
                 key.push(1);

@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Outcome {
     /// It was refused.
     Refused,
+    /// It went on after it had waited for its turn.
+    Queued,
+    /// It was refused after it had waited in vain.
+    Late,
     /// It was made once more.
     Again,
     /// It was not made once more, for there was no budget left.
@@ -39,6 +43,8 @@ impl Outcome {
     pub fn word(self) -> &'static str {
         match self {
             Outcome::Refused => "refused",
+            Outcome::Queued => "queued",
+            Outcome::Late => "late",
             Outcome::Again => "again",
             Outcome::Denied => "denied",
             Outcome::Won => "won",

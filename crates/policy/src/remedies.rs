@@ -8,6 +8,7 @@ use plan::Layer;
 
 use crate::accounts::SharedAccounts;
 use crate::breaker::Breakers;
+use crate::concurrency::Concurrents;
 use crate::credentials::{SharedCredentials, Tokens};
 use crate::hedge::Hedges;
 use crate::kept::Kept;
@@ -26,6 +27,8 @@ pub struct Remedies {
     pub breakers: Kept<Breakers>,
     /// `limit`.
     pub limits: Kept<Limited>,
+    /// `concurrency`.
+    pub concurrents: Kept<Concurrents>,
     /// `credentials`.
     pub credentials: Kept<SharedCredentials>,
     /// `accounts`.
@@ -50,6 +53,9 @@ impl Remedies {
                 }
                 Layer::Limit { limit, .. } => {
                     remedies.limits.keep(limit, before.map(|before| &before.limits));
+                }
+                Layer::Concurrency(rule) => {
+                    remedies.concurrents.keep(rule, before.map(|before| &before.concurrents));
                 }
                 Layer::Credentials(rule) => {
                     remedies.credentials.keep(rule, before.map(|before| &before.credentials));

@@ -252,6 +252,10 @@ impl<E> Stack<E> {
             }
             Some(Layer::Hedge(hedge)) => UnderWay::new(hedge.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
+            Some(Layer::Limit(limit)) => UnderWay::new(limit.call(ask, below(), trip), deadline, timers),
+            Some(Layer::Concurrency(concurrency)) => {
+                UnderWay::new(concurrency.call(ask, below(), trip), deadline, timers)
+            }
             Some(Layer::Credentials(credentials)) => {
                 UnderWay::new(credentials.call(ask, below(), trip), deadline, timers)
             }
@@ -265,7 +269,6 @@ impl<E> Stack<E> {
             }
             Some(
                 Layer::Breaker(_)
-                | Layer::Limit(_)
                 | Layer::Headers(_)
                 | Layer::Rewrite(_)
                 | Layer::Cors(_)

@@ -30,6 +30,8 @@ pub struct Exchange<'a> {
     pub head_time: Duration,
     /// The part of that spent waiting for the source; `None` when none was asked.
     pub source_time: Option<Duration>,
+    /// How long it waited for its turn in the queue of a policy; `None`: it did not have to.
+    pub queued: Option<Duration>,
     /// How often the source was asked; 0: nobody counted.
     pub attempts: u32,
     /// By which account the source was asked last, where a policy has several.

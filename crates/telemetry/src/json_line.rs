@@ -8,6 +8,7 @@
 //! | `method`, `scheme`, `authority`, `target`, `version` | what it asked; secrets in the query replaced by `…` |
 //! | `status`, `bytes` | what it got: the status and bytes of content |
 //! | `duration_ms`, `source_ms` | how long it took, and how much of it was waiting for the source |
+//! | `queued_ms` | how long it waited for its turn, where a policy has a queue |
 //! | `attempts` | how often the source was asked, where a policy asked again |
 //! | `account` | by which account the source was asked last, where a policy has several |
 //! | `cache` | `hit`, `stale`, `revalidated`, `miss`, `pass` or `none` |
@@ -58,6 +59,8 @@ struct Object<'a> {
     duration_ms: Option<f64>,
     source_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    queued_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     account: Option<&'a str>,
@@ -93,6 +96,7 @@ impl<'a> Object<'a> {
             bytes: exchange.map_or(0, |exchange| exchange.bytes),
             duration_ms: exchange.map(|exchange| millis(exchange.duration)),
             source_ms: exchange.and_then(|exchange| exchange.source_time).map(millis),
+            queued_ms: exchange.and_then(|exchange| exchange.queued).map(millis),
             attempts: exchange.map(|exchange| exchange.attempts).filter(|attempts| *attempts > 1),
             account: exchange.and_then(|exchange| exchange.account),
             cache: line.result().word(),

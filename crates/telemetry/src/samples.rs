@@ -90,6 +90,7 @@ impl Sample {
             duration: self.duration,
             head_time: self.duration,
             source_time: self.source_time,
+            queued: None,
             attempts: 0,
             account: None,
             cache: self.cache,

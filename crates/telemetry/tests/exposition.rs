@@ -138,6 +138,7 @@ fn record(recorder: &Recorder, cache: Option<CacheStatus>, source: Option<Durati
         duration: Duration::from_micros(5) + source.unwrap_or_default(),
         head_time: Duration::from_micros(5) + source.unwrap_or_default(),
         source_time: source,
+        queued: None,
         attempts: 0,
         account: None,
         cache,

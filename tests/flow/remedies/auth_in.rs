@@ -166,6 +166,7 @@ fn a_connection_that_was_let_in_once_is_asked_again() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the program under test reads the clock of the machine")]
 fn a_token_that_was_good_is_not_when_it_has_expired() {
     let signer = TokenSigner::new("ES256");
     let (origin, provider) = (shared_origin(), provider(&[named(&signer, "a")]));

@@ -2,6 +2,7 @@
 //! told as its seed and comes again. That the checks find something is shown by taking the guard out.
 
 mod breaker;
+mod concurrency;
 mod limits;
 
 /// xorshift64*.
@@ -18,5 +19,10 @@ impl Random {
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
+    }
+
+    /// From zero to one, without either.
+    fn unit(&mut self) -> f64 {
+        (self.below(1 << 30) as f64 + 0.5) / f64::from(1 << 30)
     }
 }

@@ -8,8 +8,8 @@ use expression::Template;
 use http::header::COOKIE;
 
 use super::{
-    Accounts, Breaker, CachePolicy, Cors, Credentials, FaultInjection, Headers, Hedge, Limit, LimitBy,
-    Respond, Retry, Rewrite,
+    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Limit,
+    LimitBy, Respond, Retry, Rewrite,
 };
 
 /// See the module. The order of the variants is that inside one policy.
@@ -42,6 +42,8 @@ pub enum Layer {
         /// Whether it stands on a source: then it is no client's quota, and clients are not told what is left.
         is_of_source: bool,
     },
+    /// Has so many calls under way at once. Inside of limits, so that no place is held by a call that may not go yet.
+    Concurrency(Arc<Concurrency>),
     /// Has the call carry what the source wants to see. Inside of whatever may keep the call from being made, so that nothing is
     /// spent for those, and inside the cache, which keeps what is fetched so as if anybody had fetched it.
     Credentials(Arc<Credentials>),
@@ -68,6 +70,7 @@ impl Layer {
             Layer::Retry(_) => "retry",
             Layer::Breaker(_) => "breaker",
             Layer::Limit { .. } => "limit",
+            Layer::Concurrency(_) => "concurrency",
             Layer::Credentials(_) => "credentials",
             Layer::Accounts(_) => "accounts",
             Layer::Headers(_) => "headers",
@@ -161,7 +164,9 @@ impl Layers {
     pub fn limit_of_nobody(&self) -> Option<&Arc<Limit>> {
         let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
         self.0[cached..].iter().find_map(|layer| match layer {
-            Layer::Limit { limit, .. } if matches!(limit.by, LimitBy::Value(_)) => Some(limit),
+            Layer::Limit { limit, .. } if matches!(limit.by, LimitBy::Value(_) | LimitBy::Shares(_)) => {
+                Some(limit)
+            }
             _ => None,
         })
     }
@@ -250,6 +255,7 @@ impl Layers {
                 | Layer::Hedge(_)
                 | Layer::Retry(_)
                 | Layer::Breaker(_)
+                | Layer::Concurrency(_)
                 | Layer::Credentials(_)
                 | Layer::Accounts(_)
                 | Layer::Headers(_)

@@ -5,6 +5,8 @@ use std::time::Duration;
 use expression::Template;
 pub use guard::Algorithm;
 
+use super::Queue;
+
 /// How often a call may be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
@@ -22,6 +24,8 @@ pub struct Limit {
     pub by: LimitBy,
     /// How many are told apart at once.
     pub keys: usize,
+    /// How calls wait that come too often; `None`: they are refused.
+    pub queue: Option<Queue>,
 }
 
 /// What is counted apart.
@@ -31,6 +35,8 @@ pub enum LimitBy {
     All,
     /// The calls to each source.
     Source,
+    /// Groups of calls, all within the one limit: each is sure of its share, and may take what others leave.
+    Shares(Shares),
     /// The calls for which this gives the same. Those for which it gives nothing count together.
     Value(Template),
 }
@@ -40,4 +46,15 @@ impl LimitBy {
     pub fn reads_claims(&self) -> bool {
         matches!(self, LimitBy::Value(value) if value.reads_claims())
     }
+}
+
+/// How a limit is shared by groups of calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// Gives the name of the group that a call belongs to.
+    pub by: Template,
+    /// Names of groups, and the share of each.
+    pub of: Vec<(String, f64)>,
+    /// The share of all that are in none of these.
+    pub others: f64,
 }

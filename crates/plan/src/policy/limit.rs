@@ -1,6 +1,8 @@
 //! Limit: `limit` of a policy → [`Limit`]: `100/s`, or its section.
 
 use crate::meant::{Algorithm, Limit, LimitBy};
+use crate::policy::queue::queue;
+use crate::policy::shares::shares;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -32,6 +34,29 @@ pub(super) fn limit(name: &str, node: Node<'_>, report: &mut Report) -> Option<L
         );
     }
     section.set("per", &mut limit.by, report, by);
+    if let Some(node) = section.get("shares") {
+        for (word, is_in_the_way) in
+            [("per", section.get("per").is_some()), ("algorithm", limit.algorithm != Algorithm::Gcra)]
+        {
+            if is_in_the_way {
+                let cause = format!(
+                    "`shares` and `{word}` do not go together: all groups are within one limit, counted by `gcra`"
+                );
+                report.at_key(node, cause, format!("take `{word}` out"));
+            }
+        }
+        limit.by = shares(node, report).map_or(LimitBy::All, LimitBy::Shares);
+        if let LimitBy::Shares(shares) = &limit.by
+            && limit.burst <= shares.of.len() as u64
+        {
+            report.at_key(
+                node,
+                "each group needs room for a call of its own",
+                "write a `burst` above the number of groups",
+            );
+        }
+    }
+    limit.queue = section.get("queue").and_then(|node| queue(node, report));
     section.set("values", &mut limit.keys, report, |node, report| {
         Some(value::number(node, 1..=10_000_000, report)? as usize)
     });
@@ -47,6 +72,7 @@ fn of(name: &str, rate: Rate) -> Limit {
         burst: rate.count,
         by: LimitBy::All,
         keys: default::LIMIT_KEYS,
+        queue: None,
     }
 }
 

@@ -2,15 +2,21 @@
 
 mod auth;
 mod breaker;
+mod concurrency;
 mod credentials;
 mod hedge;
+mod queue;
+mod shares;
 
 use super::{Section, Word, word};
 
 pub(crate) use auth::{AUTH, AUTH_JWKS, AUTH_JWT, AUTH_KEYS};
 pub(crate) use breaker::BREAKER;
+pub(crate) use concurrency::{ADAPTIVE, CONCURRENCY};
 pub(crate) use credentials::{ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, CREDENTIALS, OAUTH2_CREDENTIALS, SECRET};
 pub(crate) use hedge::HEDGE;
+pub(crate) use queue::QUEUE;
+pub(crate) use shares::SHARES;
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
@@ -61,6 +67,7 @@ pub(crate) static POLICY: Section = Section {
         ),
         credentials::CREDENTIALS_WORD,
         credentials::ACCOUNTS_WORD,
+        concurrency::CONCURRENCY_WORD,
         word("timeout", "duration (overall), or section", None, "How long a call may take.").told(
             "`overall` covers all tries and the pauses between them, `per_try` each try. The time runs from when the request has \
              been sent, upload included, until the head of the response is there (its body has the source's \
@@ -112,7 +119,7 @@ pub(crate) static POLICY: Section = Section {
             "faults: { delay: { share: 5%, for: 200ms..1s }, abort: { share: 1%, status: 503 }, when: \"${header('X-Fault') == 'yes'}\" }",
         ),
     ],
-    later: &["concurrency", "har"],
+    later: &["har"],
 };
 
 pub(crate) static LIMIT: Section = Section {
@@ -142,8 +149,15 @@ pub(crate) static LIMIT: Section = Section {
             Some("100000"),
             "How many values of `per` are remembered. Beyond that, the one whose quota refills soonest is dropped.",
         ),
+        word("queue", "section", None, "What comes too often waits for its turn instead of being refused."),
+        word(
+            "shares",
+            "section",
+            None,
+            "Groups of calls within the limit: each is sure of its share, and what one leaves, others may take.",
+        ),
     ],
-    later: &["queue", "learn", "shared"],
+    later: &["learn", "shared"],
 };
 
 pub(crate) static RETRY: Section = Section {

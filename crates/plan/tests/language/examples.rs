@@ -140,6 +140,12 @@ fn the_sections_of_the_reference_compile() {
             path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
                 around("policies.<name>", example)
             }
+            "policies.<name>.limit.queue" | "policies.<name>.limit.shares" => {
+                around("policies.<name>", &format!("limit: {{ rate: 5/s, {example} }}"))
+            }
+            "policies.<name>.concurrency.adaptive" => {
+                around("policies.<name>", &format!("concurrency: {{ {example} }}"))
+            }
             path if path.starts_with("policies.<name>.faults.") => {
                 around("policies.<name>", &format!("faults:\n{}", indented(example, 2)))
             }

@@ -30,11 +30,21 @@ fn layer(policy: &str) -> Layer {
 
 #[test]
 fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
-    let all = "timeout: { per_try: 1s, overall: 2s }, credentials: { bearer: x }, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
+    let all = "timeout: { per_try: 1s, overall: 2s }, credentials: { bearer: x }, concurrency: 8, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
     let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
     assert_eq!(
         words(&plan),
-        ["cache", "timeout.overall", "hedge", "retry", "breaker", "limit", "credentials", "timeout.per_try"]
+        [
+            "cache",
+            "timeout.overall",
+            "hedge",
+            "retry",
+            "breaker",
+            "limit",
+            "concurrency",
+            "credentials",
+            "timeout.per_try"
+        ]
     );
     let both = "clients: { limit: 1/s }, live: { cache: true, retry: true }";
     let plan = meant(both, "{ match: /, proxy: wrapped, use: [clients, live] }");
@@ -143,6 +153,22 @@ fn what_makes_no_sense_is_told() {
         (
             "breaker: { instead: \"${url}\" }",
             "2:38 policies.p.breaker.instead | an expression cannot stand here | write the value itself",
+        ),
+        (
+            "limit: { rate: 5/s, queue: { size: 5 } }",
+            "2:45 policies.p.limit.queue | `wait` is missing | add it: `queue: { wait: 2s, size: 500, priority: \"${header('X-Priority')}\", fair: \"${client.network}\" }`",
+        ),
+        (
+            "limit: { rate: 5/s, shares: { by: \"${url}\", of: { a: 80%, b: 30% } } }",
+            "2:66 policies.p.limit.shares.of | the shares are more than 100 % together | write smaller ones",
+        ),
+        (
+            "limit: { rate: 5/s, algorithm: fixed, shares: { by: \"${url}\", of: { a: 80% } } }",
+            "2:56 policies.p.limit.shares | `shares` and `algorithm` do not go together: all groups are within one limit, counted by `gcra` | take `algorithm` out",
+        ),
+        (
+            "concurrency: { adaptive: { least: 9, most: 3 } }",
+            "2:52 policies.p.concurrency.adaptive.least | `least` is more than `most` | write less than `most`",
         ),
         (
             "timeout: { overall: 1s, per_try: 2s }",

@@ -173,6 +173,7 @@ impl CoreHandler {
             duration,
             head_time: duration,
             source_time: None,
+            queued: None,
             attempts: 0,
             account: None,
             cache: fresh.cache,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use cache::Store;
 use policy::{
-    AccountsLayer, BreakerLayer, CacheLayer, CorsLayer, CredentialsLayer, FaultsLayer, HeadersLayer,
-    HedgeLayer, Layer, LimitLayer, Remedies, RespondLayer, RetryLayer, RewriteLayer, TimeoutLayer,
+    AccountsLayer, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer, FaultsLayer,
+    HeadersLayer, HedgeLayer, Layer, LimitLayer, Remedies, RespondLayer, RetryLayer, RewriteLayer,
+    TimeoutLayer,
 };
 use redis_link::Link;
 
@@ -75,6 +76,12 @@ impl Kit<'_> {
                 source: place.source.into(),
                 names: Arc::clone(place.names),
             })),
+            plan::Layer::Concurrency(rule) => Layer::Concurrency(Box::new(ConcurrencyLayer::new(
+                self.remedies.concurrents.of(rule),
+                outcomes(&rule.name, ConcurrencyLayer::OUTCOMES),
+                place.source,
+                Arc::clone(place.names),
+            ))),
             plan::Layer::Credentials(rule) => Layer::Credentials(CredentialsLayer {
                 credentials: self.remedies.credentials.of(rule),
                 outcomes: outcomes(&rule.name, CredentialsLayer::OUTCOMES),

@@ -125,6 +125,7 @@ impl Drop for Observed {
             // Whoever left before waited for the source, not for us.
             head_time: self.head_time.unwrap_or_default(),
             source_time: self.trip.source_time,
+            queued: self.trip.queued,
             attempts: self.trip.attempts,
             account: self.trip.account.as_deref(),
             cache: self.trip.cache,

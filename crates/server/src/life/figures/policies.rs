@@ -1,5 +1,6 @@
 //! Of what policies wrap calls with.
 
+use policy::ConcurrencyFigures;
 use policy::{AccountFigures, Tokens};
 use telemetry::Family;
 
@@ -36,6 +37,13 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
             Family::gauge("breaker_open", "1 while the breaker of a policy lets no call to this target");
         families.push(open.by(["policy", "source", "target"], states));
     }
+    let waiting = limits.iter().filter_map(|(policy, limited)| Some(([*policy], limited.waiting()?)));
+    let waiting: Vec<_> = waiting.collect();
+    if !waiting.is_empty() {
+        let gauge = Family::gauge("limit_waiting", "Calls that wait for their turn in the queue of a limit");
+        families.push(gauge.by(["policy"], waiting));
+    }
+    families.extend(under_way(running));
     let counts = running.remedies.tally.counts();
     if !counts.is_empty() {
         let remedies = Family::counter("remedies", "Calls that a policy did something about");
@@ -82,5 +90,29 @@ fn accounts(running: &Running) -> Vec<Family> {
         by(Family::gauge("account_resting", "Whether an account rests or is set aside"), |of| {
             of.is_resting.into()
         }),
+    ]
+}
+
+/// Of calls under way, where policies limit them.
+fn under_way(running: &Running) -> Vec<Family> {
+    let each: Vec<_> = running
+        .remedies
+        .concurrents
+        .iter()
+        .flat_map(|(policy, concurrents)| {
+            concurrents.figures().into_iter().map(move |(source, of)| ([policy.to_owned(), source], of))
+        })
+        .collect();
+    if each.is_empty() {
+        return Vec::new();
+    }
+    let gauge = |name, meaning, read: fn(&ConcurrencyFigures) -> u64| {
+        let values = each.iter().map(|(labels, of)| (labels.clone(), read(of)));
+        Family::gauge(name, meaning).by(["policy", "source"], values)
+    };
+    vec![
+        gauge("concurrency_limit", "Calls that a policy lets be under way now", |of| of.limit),
+        gauge("concurrency_under_way", "Calls under way", |of| of.under_way),
+        gauge("concurrency_waiting", "Calls that wait for one of them to end", |of| of.waiting),
     ]
 }

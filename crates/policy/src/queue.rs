@@ -1,0 +1,95 @@
+//! Queue: calls that wait for their turn instead of being refused, shared by all cores. In: a call, and whoever says whether it may
+//! go. Out: what that has given it, or that it has waited in vain. Used by `limit` and `concurrency`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use expression::{Context, Template};
+use guard::{Admission, SharedLines};
+use message::{RequestView, Trip};
+use tokio::time::Instant;
+
+use crate::outcomes::Outcome;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    rule: plan::Queue,
+    lines: Arc<SharedLines>,
+}
+
+/// Why a call that waited may not go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InVain {
+    /// Too many wait.
+    Full,
+    /// It has waited as long as it may, or made room for a better one.
+    Late,
+}
+
+impl From<InVain> for Outcome {
+    fn from(in_vain: InVain) -> Self {
+        match in_vain {
+            InVain::Full => Outcome::Refused,
+            InVain::Late => Outcome::Late,
+        }
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(rule: plan::Queue) -> Self {
+        Queue { lines: SharedLines::new(rule.size), rule }
+    }
+
+    /// What [`wake`](SharedLines::wake) is to be said to.
+    pub(crate) fn lines(&self) -> &Arc<SharedLines> {
+        &self.lines
+    }
+
+    /// Whether nobody waits for what this key stands for, so that a newcomer overtakes nobody.
+    pub(crate) fn is_empty(&self, key: &[u8]) -> bool {
+        self.lines.is_empty(key)
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.lines.waiting()
+    }
+
+    /// Waits until the first in line is this one and is admitted. Notes in the trip how long that took.
+    ///
+    /// # Errors
+    /// It may not go.
+    pub(crate) async fn turn<T>(
+        &self,
+        key: &[u8],
+        request: &RequestView<'_>,
+        names: &[Option<Box<str>>],
+        trip: &mut Trip,
+        admit: impl FnMut(std::time::Instant) -> Admission<T>,
+    ) -> Result<T, InVain> {
+        let began = Instant::now();
+        let context = Context::of_request(request, names);
+        let priority = self.rule.priority.as_ref().map_or(0, |priority| number(&context, priority));
+        let mut group = Vec::new();
+        if let Some(fair) = &self.rule.fair {
+            fair.write(&context, &mut group);
+        }
+        let waiting = self.lines.join(key, priority, &group, began + self.rule.wait);
+        let turn = match waiting {
+            Ok(waiting) => waiting.admitted(admit).await.map_err(|_| InVain::Late),
+            Err(_) => Err(InVain::Full),
+        };
+        trip.queued = Some(trip.queued.unwrap_or(Duration::ZERO) + began.elapsed());
+        turn
+    }
+}
+
+/// A whole number; what is none is zero.
+fn number(context: &Context<'_>, template: &Template) -> i32 {
+    let mut text = Vec::new();
+    if !template.write(context, &mut text) {
+        return 0;
+    }
+    std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}

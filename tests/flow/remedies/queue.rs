@@ -1,0 +1,172 @@
+//! `queue`: what would be refused waits for its turn instead, wherever the policy stands; the better first, and nobody starves.
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use testkit::{Fleetfoot, Gate, Origin, Script, ok, wait_until};
+
+use super::support::{EVERYWHERE, everywhere, times, with_policy};
+use crate::setup::each;
+
+fn routed(origin: &Origin, policy: &str) -> Fleetfoot {
+    with_policy(policy, &[&format!("api: \"{}\"", origin.url())], &["match: /**, proxy: api, use: p"])
+}
+
+#[test]
+fn what_comes_too_often_waits_for_its_turn_wherever_the_policy_stands() {
+    let origin = Origin::start();
+    for (target, _) in EVERYWHERE {
+        origin.on(target).reply(ok("", "1"));
+    }
+    each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
+        let fleetfoot = everywhere(&origin, "limit: { rate: 20/s, burst: 1, queue: { wait: 10s } }");
+        let began = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..9 {
+                scope.spawn(|| assert_eq!(fleetfoot.get(target).status, 200));
+            }
+        });
+        let took = began.elapsed();
+        assert!(took >= Duration::from_millis(8 * 50), "nine at 20 a second: {took:?}");
+        assert_eq!((times(&fleetfoot, "limit", "queued"), times(&fleetfoot, "limit", "refused")), (8, 0));
+    });
+}
+
+#[test]
+fn what_waits_in_vain_is_refused_and_told_when_to_come_back() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("", "1"));
+    let fleetfoot = routed(&origin, "limit: { rate: 1/h, queue: { wait: 50ms, size: 1 } }");
+    assert_eq!(fleetfoot.get("/").status, 200);
+    let late = fleetfoot.get("/");
+    assert_eq!((late.status, late.field("Fleetfoot-Error")), (429, Some("rate-limited")));
+    assert!(late.has("Retry-After"));
+    assert_eq!(times(&fleetfoot, "limit", "late"), 1);
+    assert_eq!(origin.count("GET /"), 1);
+}
+
+#[test]
+fn a_full_queue_refuses_at_once_and_lets_the_better_in() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("GET /").reply(Script::new().wait(&gate).then(ok("", "1")));
+    let fleetfoot = routed(
+        &origin,
+        "concurrency: { max: 1, queue: { wait: 1m, size: 1, priority: \"${header('X-Priority')}\" } }",
+    );
+    let waiting = || fleetfoot.metrics().count("fleetfoot_concurrency_waiting");
+    thread::scope(|scope| {
+        let first = scope.spawn(|| fleetfoot.get("/"));
+        origin.wait_for(1, "GET /");
+        let second = scope.spawn(|| fleetfoot.get("/"));
+        wait_until("one waits", || waiting() == 1);
+        let refused = fleetfoot.get("/");
+        assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (503, Some("overloaded")));
+        let better = scope.spawn(|| fleetfoot.get_with("/", "X-Priority: 7\r\n"));
+        assert_eq!(second.join().unwrap().status, 503, "it made room");
+        gate.open();
+        assert_eq!((first.join().unwrap().status, better.join().unwrap().status), (200, 200));
+    });
+}
+
+#[test]
+fn a_client_that_leaves_frees_its_place() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("GET /").reply(Script::new().wait(&gate).then(ok("", "1")));
+    let fleetfoot = routed(&origin, "concurrency: { max: 1, queue: { wait: 1m, size: 1 } }");
+    let waiting = || fleetfoot.metrics().count("fleetfoot_concurrency_waiting");
+    thread::scope(|scope| {
+        let first = scope.spawn(|| fleetfoot.get("/"));
+        origin.wait_for(1, "GET /");
+        let mut leaving = fleetfoot.connect();
+        leaving.send("GET / HTTP/1.1\r\nHost: example.test\r\n\r\n");
+        wait_until("it waits", || waiting() == 1);
+        drop(leaving);
+        wait_until("it has gone", || waiting() == 0);
+        let next = scope.spawn(|| fleetfoot.get("/"));
+        wait_until("the next waits in its place", || waiting() == 1);
+        gate.open();
+        assert_eq!((first.join().unwrap().status, next.join().unwrap().status), (200, 200));
+        assert_eq!(origin.count("GET /"), 2);
+    });
+}
+
+#[test]
+fn groups_take_turns() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("GET /hold").reply(Script::new().wait(&gate).then(ok("", "1")));
+    let order = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&order);
+    origin.on("GET /").answer(move |request| {
+        seen.lock().unwrap().push(request.field("X-Team").unwrap().to_owned());
+        ok("", "1")
+    });
+    let fleetfoot =
+        routed(&origin, "concurrency: { max: 1, queue: { wait: 1m, fair: \"${header('X-Team')}\" } }");
+    let waiting = |count| {
+        wait_until("they wait", || fleetfoot.metrics().count("fleetfoot_concurrency_waiting") == count);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| fleetfoot.get("/hold"));
+        origin.wait_for(1, "GET /hold");
+        for count in 1..=6 {
+            let fleetfoot = &fleetfoot;
+            scope.spawn(move || fleetfoot.get_with("/", "X-Team: greedy\r\n"));
+            waiting(count);
+        }
+        scope.spawn(|| fleetfoot.get_with("/", "X-Team: modest\r\n"));
+        waiting(7);
+        gate.open();
+    });
+    let order = order.lock().unwrap();
+    assert_eq!(order.iter().position(|team| team == "modest"), Some(1), "{order:?}");
+}
+
+#[test]
+fn an_overall_timeout_ends_the_wait() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("", "1"));
+    let fleetfoot = routed(&origin, "timeout: 100ms, limit: { rate: 1/h, queue: { wait: 1m } }");
+    assert_eq!(fleetfoot.get("/").status, 200);
+    let began = Instant::now();
+    let status = fleetfoot.get("/").status;
+    // The limit knows that its turn would come too late, or the timeout ends it.
+    assert!(matches!(status, 429 | 504) && began.elapsed() < Duration::from_secs(30), "{status}");
+}
+
+#[test]
+fn nobody_is_overtaken_by_a_hit() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("Cache-Control: max-age=3600", "kept"));
+    let fleetfoot = with_policy(
+        "limit: { rate: 10/s, burst: 1, queue: { wait: 10s } }, cache: true",
+        &[&format!("api: {{ http: \"{}\" }}", origin.url())],
+        &["match: /**, proxy: api, use: [p]"],
+    );
+    for _ in 0..3 {
+        assert_eq!(fleetfoot.get("/").text(), "kept");
+    }
+    assert_eq!(
+        (origin.count("GET /"), times(&fleetfoot, "limit", "queued")),
+        (1, 0),
+        "hits cost nothing here"
+    );
+}
+
+#[test]
+fn each_group_is_sure_of_its_share() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("", "1"));
+    let fleetfoot = routed(
+        &origin,
+        "limit: { rate: 10/h, shares: { by: \"${header('X-Team')}\", of: { checkout: 60%, batch: 30% } } }",
+    );
+    let ask = |team: &str| fleetfoot.get_with("/", &format!("X-Team: {team}\r\n")).status;
+    let given = (0..20).filter(|_| ask("batch") == 200).count();
+    assert!((2..=5).contains(&given), "its share, and what is nobody's: {given}");
+    let checkout = (0..20).filter(|_| ask("checkout") == 200).count();
+    assert!(checkout >= 5, "six tenths of ten, but for what is rounded: {checkout}");
+    let others = (0..20).filter(|_| ask("somebody") == 200).count();
+    assert!(others >= 1, "{others}");
+    assert_eq!(given + checkout + others, 10, "never more than the limit together");
+}
