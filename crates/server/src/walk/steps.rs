@@ -6,7 +6,7 @@ use std::rc::Rc;
 use compose::{Calls, Flight};
 use http::header::{CONTENT_TYPE, VIA};
 use http::{HeaderValue, Version};
-use message::{Body, Call, Client, Interim, OnBehalf, Request, RequestParts, Result, Trip};
+use message::{Body, Call, Client, FLEETFOOT_ERROR, Interim, OnBehalf, Request, RequestParts, Result, Trip};
 use plan::{HttpForm, Step};
 use policy::Stack;
 use source::{BoundCall, ContentSource, Pipelines, Question, Value, ValueCall};
@@ -51,7 +51,9 @@ impl Calls for Steps {
 async fn asked(stack: &Stack<ContentSource>, request: Request, form: HttpForm) -> Result<Value> {
     let mut trip = Trip::default();
     let response = stack.call(request, &mut trip).await?;
-    let is_stale = trip.cache.is_some_and(|status| status.stands_in());
+    // Or a policy has given something of its own instead, and says so.
+    let is_stale =
+        trip.cache.is_some_and(|status| status.stands_in()) || response.fields.contains_key(FLEETFOOT_ERROR);
     let is_checked = trip.cache.is_none();
     Ok(Value { json: source::content(response, form, is_checked).await?, is_stale })
 }
