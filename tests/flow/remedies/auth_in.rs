@@ -244,6 +244,25 @@ fn claims_of_a_token_that_was_let_in_count() {
 }
 
 #[test]
+fn steps_may_rely_on_claims() {
+    let [signer, stranger] = [(); 2].map(|()| TokenSigner::new("ES256"));
+    let (origin, provider) = (Origin::start(), provider(&[named(&signer, "a")]));
+    origin.on("*").answer(|request| ok("", json!({ "asked": request.target }).to_string()));
+    let fleetfoot = with_policy(
+        &format!("auth: {{ {} }}", jwt(&provider, "")),
+        &[&format!("api: \"{}\"", origin.url())],
+        &[
+            "match: GET /me, use: p, compose: { user: { api: \"GET /users/${claim('sub')}\" } }, respond: \"${user}\"",
+        ],
+    );
+    let mine = fleetfoot.get_with("/me", &bearing(&token(&signer, "a", json!({}))));
+    assert_eq!((mine.status, mine.text().as_str()), (200, r#"{"asked":"/users/u7"}"#), "{mine:?}");
+    let forged = bearing(&token(&stranger, "a", json!({ "sub": "u8" })));
+    assert_refused(&fleetfoot.get_with("/me", &forged), "signature is wrong");
+    assert_eq!(origin.requests().len(), 1);
+}
+
+#[test]
 fn of_two_policies_both_must_be_satisfied() {
     let [users, partners] = [(); 2].map(|()| TokenSigner::new("ES256"));
     let (origin, provider) = (shared_origin(), provider(&[named(&users, "a"), named(&partners, "b")]));
