@@ -253,6 +253,12 @@ impl Target {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == self.scheme.default_port() { host } else { format!("{host}:{}", self.port) }
     }
+
+    /// Whether it is on this machine, so that nobody stands on the way.
+    pub fn is_loopback(&self) -> bool {
+        let address = self.host.parse::<std::net::IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.to_canonical().is_loopback())
+    }
 }
 
 /// What to speak to an origin.

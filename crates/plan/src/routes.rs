@@ -14,7 +14,7 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::known::{Known, KnownSource, SourceKind};
-use crate::meant::{Layers, Pattern, Route, RouteEnd, SourceId};
+use crate::meant::{Layer, Layers, Pattern, Route, RouteEnd, SourceId};
 use crate::routes::compose::compose;
 use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
@@ -136,6 +136,12 @@ fn route<'t>(
             ),
             "name a policy with `auth: { jwt: … }` here, too",
         );
+    }
+    if let RouteEnd::Proxy(_) = &end {
+        // Steps send nothing of the client's unless they are told to, and reads send nothing.
+        for headers in auth.iter().filter_map(|auth| auth.hidden()) {
+            layers.push_before_changes(Layer::Headers(Arc::new(headers)));
+        }
     }
     if signed.is_some() || auth.iter().any(|auth| !auth.is_optional) {
         layers = layers.with_caches(|cache| cache.is_gated = true);

@@ -266,7 +266,7 @@ impl Explanation {
         self.route = Some(destination.route.to_string());
         self.source = Some(match end {
             End::Http(http) => {
-                let source = http.source.shared().plan();
+                let source = http.shared().plan();
                 let targets = source.targets.iter();
                 let targets: Vec<_> = targets
                     .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))

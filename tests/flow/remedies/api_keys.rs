@@ -1,7 +1,7 @@
 //! API keys, the other way in: a secret in a header, which goes no further than fleetfoot; metrics know its owner's name.
 
 use serde_json::json;
-use testkit::{Fleetfoot, TokenSigner};
+use testkit::{Fleetfoot, Origin, TokenSigner, ok};
 
 use super::auth_in::{assert_refused, bearing, guarded, jwt, named, provider, shared_origin, token};
 use super::support::with_policy;
@@ -70,6 +70,18 @@ fn either_way_will_do_but_what_is_there_must_be_good() {
         &fleetfoot.get_with("/x", &format!("{good}\n{}", with_key("wrong"))),
         "Bearer realm=\"p\"",
     );
+}
+
+/// Both stand in the same field: the client's ends here, ours begins here.
+#[test]
+fn the_source_gets_our_key_instead_of_the_clients() {
+    let origin = Origin::start();
+    origin.on("*").answer(|request| ok("", request.field("X-Api-Key").unwrap_or("none")));
+    let policy = format!("auth: {{ {KEYS} }}, credentials: {{ header: {{ X-Api-Key: our-own-key }} }}");
+    let source = format!("api: \"{}\"", origin.url());
+    let fleetfoot = with_policy(&policy, &[&source], &["match: /**, proxy: api, use: p"]);
+    assert_eq!(fleetfoot.get_with("/", &with_key(ACME)).text(), "our-own-key");
+    assert_eq!(fleetfoot.get_with("/", &with_key("our-own-key")).status, 401);
 }
 
 #[test]

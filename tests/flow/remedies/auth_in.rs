@@ -244,6 +244,32 @@ fn claims_of_a_token_that_was_let_in_count() {
 }
 
 #[test]
+fn a_page_of_another_origin_may_ask_first_and_reads_why_it_is_refused() {
+    let signer = TokenSigner::new("ES256");
+    let (origin, provider) = (shared_origin(), provider(&[named(&signer, "a")]));
+    let policy = format!(
+        "auth: {{ {} }}, cors: {{ origins: [https://app.example.com], headers: [Authorization] }}",
+        jwt(&provider, "")
+    );
+    let source = format!("api: \"{}\"", origin.url());
+    let fleetfoot = with_policy(&policy, &[&source], &["match: /**, proxy: api, use: p"]);
+    let page = "Origin: https://app.example.com";
+    let preflight =
+        format!("{page}\nAccess-Control-Request-Method: GET\nAccess-Control-Request-Headers: authorization");
+    let allowed = fleetfoot.send("OPTIONS", "/x", &preflight);
+    assert_eq!(
+        (allowed.status, allowed.field("Access-Control-Allow-Origin")),
+        (204, Some("https://app.example.com"))
+    );
+    let refused = fleetfoot.get_with("/x", page);
+    assert_refused(&refused, "Bearer realm=\"p\"");
+    assert_eq!(refused.field("Access-Control-Allow-Origin"), Some("https://app.example.com"));
+    let good = bearing(&token(&signer, "a", json!({})));
+    assert_eq!(fleetfoot.get_with("/x", &format!("{page}\n{good}")).status, 200);
+    assert_eq!(fleetfoot.send("OPTIONS", "/x", "").status, 401, "no preflight");
+}
+
+#[test]
 fn steps_may_rely_on_claims() {
     let [signer, stranger] = [(); 2].map(|()| TokenSigner::new("ES256"));
     let (origin, provider) = (Origin::start(), provider(&[named(&signer, "a")]));

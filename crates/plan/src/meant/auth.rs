@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderName;
+use message::FieldPattern;
 
-use super::{HttpSource, Token};
+use super::{FieldEdits, Headers, HttpSource, Token};
 
 /// A request must show that it may ask. Of several ways one will do; what it carries must be good.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +77,14 @@ pub struct ApiKey {
 }
 
 impl Auth {
+    /// What keeps the field of an API key from a source: it is nobody's business there, and a response that differed by it
+    /// would be given to others.
+    pub fn hidden(&self) -> Option<Headers> {
+        let field = self.keys.as_ref()?.field.clone();
+        let request = FieldEdits { remove: vec![FieldPattern::Name(field)], ..FieldEdits::default() };
+        Some(Headers { name: self.name.clone(), request, response: FieldEdits::default() })
+    }
+
     /// The provider that its keys come from.
     pub fn remote(&self) -> Option<&Arc<RemoteJwks>> {
         match self.jwt.as_ref()?.set.as_ref()? {

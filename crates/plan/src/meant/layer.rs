@@ -99,6 +99,17 @@ impl Layers {
         self.0.extend(layer);
     }
 
+    /// Puts a layer before the first that changes what a source gets to see, and inside of all others.
+    pub fn push_before_changes(&mut self, layer: Layer) {
+        let changes = |layer: &Layer| match layer {
+            Layer::Headers(headers) => !headers.request.is_empty(),
+            Layer::Credentials(_) | Layer::Accounts(_) | Layer::Rewrite(_) => true,
+            _ => false,
+        };
+        let at = self.0.iter().position(changes).unwrap_or(self.0.len());
+        self.0.insert(at, layer);
+    }
+
     /// Puts a layer around all others.
     pub fn wrap(&mut self, layer: Layer) {
         self.0.insert(0, layer);

@@ -1,6 +1,5 @@
 //! Credentials: `credentials` of a policy, or one of its `accounts` → [`Credential`].
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -231,9 +230,7 @@ fn oauth2(name: &str, node: Node<'_>, folder: &Path, report: &mut Report) -> Opt
 /// Where tokens are asked for. Over cleartext the secret is anybody's on the way (RFC 6749 §2.3.1).
 fn endpoint(node: Node<'_>, report: &mut Report) -> Option<(crate::meant::Target, String)> {
     let (target, path) = value::parsed(node, report, url::document)?;
-    let is_loopback = target.host == "localhost"
-        || target.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    if target.scheme == Scheme::Http && !is_loopback {
+    if target.scheme == Scheme::Http && !target.is_loopback() {
         report.hint_at_key(node, "the client secret is sent in cleartext", "write `https://`");
     }
     Some((target, path))

@@ -115,6 +115,32 @@ fn several_policies_of_a_use_may_each_have_one() {
     assert!(!plan.routes[0].cache().unwrap().is_gated, "whoever knows the URL may have it");
 }
 
+/// Limits may count by it; what is stored is made without it; and what we show the source in the same field stays.
+#[test]
+fn an_api_key_is_taken_out_before_anything_is_put_in() {
+    let words = |route: &str| {
+        let policies = format!(
+            "p: {{ auth: {{ {KEYS} }}, limit: 1/s }}, c: {{ cache: true, retry: true }}, \
+             ours: {{ credentials: {{ header: {{ X-Api-Key: ours }} }}, timeout: {{ per_try: 1s }} }}, \
+             said: {{ headers: {{ response: {{ set: {{ X-A: b }} }} }} }}"
+        );
+        let text = file(&policies, &format!("routes: [{{ match: /x, {route} }}]"));
+        let plan = compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{faults}"));
+        plan.routes[0].layers.iter().map(plan::Layer::word).collect::<Vec<_>>()
+    };
+    for (route, expected) in [
+        ("proxy: api, use: p", &["limit", "headers"][..]),
+        ("proxy: api, use: [p, c]", &["limit", "cache", "retry", "headers"]),
+        (
+            "proxy: api, use: [said, p, c, ours]",
+            &["headers", "limit", "cache", "retry", "headers", "credentials", "timeout.per_try"],
+        ),
+        ("compose: { a: { api: GET /a } }, use: p", &["limit"]),
+    ] {
+        assert_eq!(words(route), expected, "{route}");
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_a_fault_that_says_what_to_write() {
     let jwt = |words: &str| format!("jwt: {{ issuer: i, audience: a, {words} }}");
@@ -158,11 +184,7 @@ fn what_makes_no_sense_is_a_fault_that_says_what_to_write() {
             "over `http` anybody on the way could put keys of their own in",
             "write `https://id.example.com/keys`",
         ),
-        (
-            jwt("algorithms: [ES256], jwks: https://id.example.com"),
-            "not the URL of a set of keys",
-            "write host",
-        ),
+        (jwt("algorithms: [ES256], jwks: https://a/b#c"), "does not stand in one", "percent-encoded"),
         (jwt("algorithms: [ES256], jwks: keys.json"), "has no scheme", ""),
         (jwt("algorithms: [ES256], jwks: {}"), "`url` is missing", "add it"),
         (

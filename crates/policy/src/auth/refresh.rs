@@ -1,25 +1,18 @@
-//! Refresh: when keys are fetched: at once, then ahead of their end, again when somebody asks for newer ones, and with pauses
-//! while it fails; never two at once, and never sooner than the cooldown allows. In: the time, and what became of fetches. Out:
-//! how long until the next. Pure; `remote` does it.
+//! Refresh: when keys are fetched: when [`Renewal`] says so, and again when somebody asks for newer ones; never two at once, and
+//! never sooner than the cooldown allows. In: the time, and what became of fetches. Out: how long until the next. Pure;
+//! `remote` does it.
 
 use std::time::{Duration, Instant};
 
-use guard::Backoff;
-
-/// The longest pause while fetches fail, unless the cooldown is longer.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+use guard::Renewal;
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Refresh {
+    renewal: Renewal,
     cooldown: Duration,
-    backoff: Backoff,
     /// When the last fetch ended; `None`: there was none.
     ended: Option<Instant>,
-    /// When the next is due; `None`: at once.
-    due: Option<Instant>,
-    /// In a row.
-    failures: u32,
     /// Somebody waits for one that has not begun.
     is_asked: bool,
     is_under_way: bool,
@@ -27,23 +20,15 @@ pub(super) struct Refresh {
 
 impl Refresh {
     pub(super) fn new(cooldown: Duration) -> Self {
-        Refresh {
-            cooldown,
-            backoff: Backoff::new(cooldown, LONGEST_PAUSE.max(cooldown)),
-            ended: None,
-            due: None,
-            failures: 0,
-            is_asked: false,
-            is_under_way: false,
-        }
+        Refresh { renewal: Renewal::default(), cooldown, ended: None, is_asked: false, is_under_way: false }
     }
 
     /// How long until the next fetch is to begin. One that was begun and has not ended was broken off, and begins again.
     pub(super) fn wait(&self, now: Instant) -> Duration {
-        match self.due {
-            Some(due) if !self.is_asked && !self.is_under_way => due.saturating_duration_since(now),
-            _ => Duration::ZERO,
+        if self.is_asked || self.is_under_way {
+            return Duration::ZERO;
         }
+        self.renewal.due_in(now).max(self.cooldown_left(now))
     }
 
     /// Somebody needs newer keys.
@@ -51,16 +36,16 @@ impl Refresh {
     /// # Errors
     /// How long it is too soon for another fetch.
     pub(super) fn ask(&mut self, now: Instant) -> Result<(), Duration> {
-        if !self.is_under_way
-            && let Some(ended) = self.ended
-        {
-            let left = self.cooldown.saturating_sub(now.saturating_duration_since(ended));
-            if !left.is_zero() {
-                return Err(left);
-            }
-            self.is_asked = true;
+        if self.is_under_way || self.is_asked {
+            return Ok(());
         }
-        Ok(())
+        match self.cooldown_left(now) {
+            Duration::ZERO => {
+                self.is_asked = true;
+                Ok(())
+            }
+            left => Err(left),
+        }
     }
 
     /// A fetch begins.
@@ -69,22 +54,26 @@ impl Refresh {
         self.is_under_way = true;
     }
 
-    /// It brought keys that are up to date for so long.
-    pub(super) fn succeed(&mut self, now: Instant, lifetime: Duration) {
-        self.failures = 0;
-        self.end(now, (lifetime / 5 * 4).max(self.cooldown));
+    /// It brought keys that are up to date for so long. `random`: as for [`Renewal::renewed`].
+    pub(super) fn succeed(&mut self, now: Instant, lifetime: Duration, random: f64) {
+        self.renewal.renewed(now, lifetime, random);
+        self.end(now);
     }
 
     /// It brought nothing.
-    pub(super) fn fail(&mut self, now: Instant) {
-        self.failures = self.failures.saturating_add(1);
-        self.end(now, self.backoff.after(self.failures));
+    pub(super) fn fail(&mut self, now: Instant, random: f64) {
+        self.renewal.failed(now, Duration::ZERO, random);
+        self.end(now);
     }
 
-    fn end(&mut self, now: Instant, pause: Duration) {
+    fn end(&mut self, now: Instant) {
         self.is_under_way = false;
         self.ended = Some(now);
-        self.due = Some(now + pause);
+    }
+
+    fn cooldown_left(&self, now: Instant) -> Duration {
+        let since = self.ended.map(|ended| now.saturating_duration_since(ended));
+        since.map_or(Duration::ZERO, |since| self.cooldown.saturating_sub(since))
     }
 }
 
@@ -105,9 +94,9 @@ mod tests {
         let (mut refresh, start) = (Refresh::new(COOLDOWN), Instant::now());
         assert_eq!(refresh.wait(start), Duration::ZERO);
         refresh.begin();
-        refresh.succeed(start, seconds(600));
-        assert_eq!(refresh.wait(start), seconds(480));
-        assert_eq!(refresh.wait(start + seconds(481)), Duration::ZERO);
+        refresh.succeed(start, seconds(600), 0.0);
+        assert_eq!(refresh.wait(start), seconds(450));
+        assert_eq!(refresh.wait(start + seconds(451)), Duration::ZERO);
     }
 
     #[test]
@@ -116,35 +105,30 @@ mod tests {
         assert_eq!(refresh.ask(start), Ok(()), "the first is due anyway");
         refresh.begin();
         assert_eq!(refresh.ask(start), Ok(()));
-        refresh.succeed(start, seconds(600));
-        assert_eq!(refresh.wait(start), seconds(480), "who asked meanwhile has had it");
+        refresh.succeed(start, seconds(600), 0.0);
+        assert_eq!(refresh.wait(start), seconds(450), "who asked meanwhile has had it");
         assert_eq!(refresh.ask(start + seconds(4)), Err(seconds(6)));
-        assert_eq!(refresh.wait(start + seconds(4)), seconds(476));
+        assert_eq!(refresh.wait(start + seconds(4)), seconds(446));
         assert_eq!(refresh.ask(start + seconds(10)), Ok(()));
         assert_eq!(refresh.wait(start + seconds(10)), Duration::ZERO);
         assert_eq!(refresh.ask(start + seconds(10)), Ok(()), "both wait for the same");
     }
 
     #[test]
-    fn failures_are_followed_by_longer_and_longer_pauses() {
+    fn while_it_fails_the_cooldown_counts_too() {
         let (mut refresh, now) = (Refresh::new(COOLDOWN), Instant::now());
-        for pause in [10, 20, 40, 60, 60] {
+        for pause in [10, 10, 10, 10, 16, 32, 60] {
             refresh.begin();
-            refresh.fail(now);
+            refresh.fail(now, 1.0);
             assert_eq!(refresh.wait(now), seconds(pause));
         }
-        refresh.begin();
-        refresh.succeed(now, seconds(600));
-        refresh.begin();
-        refresh.fail(now);
-        assert_eq!(refresh.wait(now), seconds(10), "a success counts them anew");
     }
 
     #[test]
     fn a_fetch_that_was_broken_off_begins_again() {
         let (mut refresh, now) = (Refresh::new(COOLDOWN), Instant::now());
         refresh.begin();
-        refresh.succeed(now, seconds(600));
+        refresh.succeed(now, seconds(600), 0.0);
         refresh.begin();
         assert_eq!(refresh.wait(now), Duration::ZERO);
     }
@@ -152,10 +136,12 @@ mod tests {
     proptest! {
         /// Clients ask as they like; the provider answers or not.
         #[test]
-        fn fetches_are_never_closer_than_the_cooldown(events in prop::collection::vec((0..30_u64, any::<bool>(), 1..1000_u64), 1..100)) {
+        fn fetches_are_never_closer_than_the_cooldown(
+            events in prop::collection::vec((0..30_u64, any::<bool>(), 1..1000_u64, 0.0..1.0), 1..100),
+        ) {
             let (mut refresh, mut now) = (Refresh::new(COOLDOWN), Instant::now());
             let mut last = None;
-            for (passed, succeeds, lifetime) in events {
+            for (passed, succeeds, lifetime, random) in events {
                 now += seconds(passed);
                 let _ = refresh.ask(now);
                 if !refresh.wait(now).is_zero() {
@@ -166,7 +152,11 @@ mod tests {
                 }
                 last = Some(now);
                 refresh.begin();
-                if succeeds { refresh.succeed(now, seconds(lifetime)) } else { refresh.fail(now) }
+                if succeeds {
+                    refresh.succeed(now, seconds(lifetime), random);
+                } else {
+                    refresh.fail(now, random);
+                }
             }
         }
     }

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwapOption, Guard};
-use http::header::{ACCEPT, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jwt::{Algorithm, KeySet, LARGEST};
-use message::{Body, Client, Error, Interim, Kind, Request, RequestParts, Result};
+use message::{Error, Kind, Result};
 use plan::RemoteJwks;
 use rules::ResponseDirectives;
-use source::{HttpSource, SharedOrigin};
+use source::{Document, HttpSource, SharedOrigin, Wanted};
 use tokio::sync::{Notify, watch};
 
 use super::refresh::Refresh;
@@ -143,10 +144,7 @@ impl RemoteKeys {
                 continue;
             }
             self.refresh().begin();
-            let outcome = tokio::time::timeout(self.plan.timeout, self.fetch(&source)).await;
-            let late =
-                || Error::new(Kind::SourceTimeout, format!("no answer within {:?}", self.plan.timeout));
-            self.end(outcome.unwrap_or_else(|_| Err(late())));
+            self.end(self.fetch(&source).await);
             self.rounds.send_modify(|rounds| *rounds += 1);
         }
     }
@@ -167,11 +165,11 @@ impl RemoteKeys {
                 let usable_until = now + lifetime + self.plan.if_error;
                 self.current.store(Some(Arc::new(Current { keys, number, usable_until })));
                 self.fetched.fetch_add(1, Relaxed);
-                self.refresh().succeed(now, lifetime);
+                self.refresh().succeed(now, lifetime, message::random());
             }
             Err(error) => {
                 self.failed.fetch_add(1, Relaxed);
-                self.refresh().fail(now);
+                self.refresh().fail(now, message::random());
                 let standing = if self.has_keys(now) { "those fetched last stay" } else { "there are none" };
                 let url = self.url();
                 tracing::warn!(policy, url, %error, "keys for tokens could not be fetched; {standing}");
@@ -181,40 +179,27 @@ impl RemoteKeys {
 
     /// The keys, and for how long they count as up to date.
     async fn fetch(&self, source: &HttpSource) -> Result<(KeySet, Duration)> {
+        let accepted =
+            HeaderValue::from_static("application/jwk-set+json, application/json;q=0.9, */*;q=0.1");
+        let wanted = Wanted {
+            method: Method::GET,
+            target: &self.plan.target,
+            fields: HeaderMap::from_iter([(ACCEPT, accepted)]),
+            body: Bytes::new(),
+            most: LARGEST as u64,
+            within: self.plan.timeout,
+        };
+        let document = Document::fetch(source, wanted).await?;
         let unusable = |detail: String| Error::new(Kind::UnusableReply, detail);
-        let response = source.send(self.request()).await?;
-        if response.status != StatusCode::OK {
-            return Err(unusable(format!("it answered {}", response.status.as_u16())));
+        if document.status != StatusCode::OK {
+            return Err(unusable(format!("it answered {}", document.status.as_u16())));
         }
-        let said = ResponseDirectives::of(&response.fields, &[]).max_age;
+        let said = ResponseDirectives::of(&document.fields, &[]).max_age;
         let said = said
             .map(|seconds| Duration::from_secs(seconds.into()).clamp(SHORTEST_LIFETIME, LONGEST_LIFETIME));
-        let set = response.body.within(LARGEST as u64).await?;
-        let set = set.map_err(|_| unusable(jwt::Unreadable::TooLong.to_string()))?;
-        let keys = KeySet::read(&set, &self.algorithms).map_err(|why| unusable(why.to_string()))?;
+        let keys =
+            KeySet::read(&document.content, &self.algorithms).map_err(|why| unusable(why.to_string()))?;
         Ok((keys, self.plan.refresh.or(said).unwrap_or(LIFETIME)))
-    }
-
-    fn request(&self) -> Request {
-        let target = &self.plan.origin.targets[0];
-        let mut fields = HeaderMap::new();
-        fields.insert(USER_AGENT, HeaderValue::from_static("fleetfoot"));
-        fields.insert(
-            ACCEPT,
-            HeaderValue::from_static("application/jwk-set+json, application/json;q=0.9, */*;q=0.1"),
-        );
-        Box::new(RequestParts {
-            method: Method::GET,
-            scheme: target.scheme,
-            authority: target.authority().into(),
-            target: self.plan.target.as_str().into(),
-            version: Version::HTTP_11,
-            fields,
-            body: Body::Empty,
-            client: Client::NOBODY,
-            interim: Interim::default(),
-            on_behalf: None,
-        })
     }
 
     /// Without the query, which may hold a secret.

@@ -1,9 +1,6 @@
 //! End: where a request ends on one core: an origin, a read, or many calls. Behind a cache policy or without.
 
-use std::rc::Rc;
-
 use futures_util::future::Either;
-use http::HeaderName;
 use message::{Call, Request, RequestView, Response, Result, Timestamp, Trip};
 use plan::StatusForm;
 use policy::{AtHand, Fresh};
@@ -15,17 +12,9 @@ use crate::walk::composed::Composed;
 /// See the module. Clones share pools and connections.
 #[derive(Clone)]
 pub(crate) enum End {
-    Http(ToOrigin),
+    Http(HttpSource),
     Read(ReadSource),
     Compose(Composed),
-}
-
-/// The way to an origin, which sees none of these fields: what lets clients in here is nobody's business there.
-#[derive(Clone)]
-pub(crate) struct ToOrigin {
-    pub(crate) source: HttpSource,
-    /// Those that carry API keys.
-    pub(crate) hidden: Rc<[HeaderName]>,
 }
 
 impl policy::End for End {
@@ -56,18 +45,9 @@ impl policy::End for End {
 
 impl Call for End {
     /// Not `async` itself: a future that only wraps another would hold the request once more.
-    fn call<'a>(
-        &'a self,
-        mut request: Request,
-        trip: &'a mut Trip,
-    ) -> impl Future<Output = Result<Response>> {
+    fn call<'a>(&'a self, request: Request, trip: &'a mut Trip) -> impl Future<Output = Result<Response>> {
         match self {
-            End::Http(http) => {
-                for name in &*http.hidden {
-                    request.fields.remove(name);
-                }
-                Either::Left(http.source.call(request, trip))
-            }
+            End::Http(http) => Either::Left(http.call(request, trip)),
             // Boxed, so that requests to origins do not carry its memory about.
             End::Read(read) => Either::Right(Either::Left(Box::pin(read.call(request, trip)))),
             End::Compose(composed) => Either::Right(Either::Right(Box::pin(composed.call(request, trip)))),

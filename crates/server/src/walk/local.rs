@@ -11,7 +11,7 @@ use response::Saying;
 use source::{LocalSource, ReadSource};
 
 use crate::walk::composed::Composed;
-use crate::walk::end::{End, ToOrigin};
+use crate::walk::end::End;
 use crate::walk::identity::Identity;
 use crate::walk::layers::{Kit, Place};
 use crate::walk::lines::Lines;
@@ -49,7 +49,7 @@ impl Local {
                 targets: &targets(&lines, way),
                 stands_in: false,
             };
-            Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(route, way, &lines))
+            Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
         });
         let stacks = stacks.collect();
         let cache_id = identity.cache_id(&running.plan.location);
@@ -70,14 +70,11 @@ fn targets(lines: &Lines, way: &Way) -> Vec<String> {
     }
 }
 
-fn end(route: &plan::Route, way: &Way, lines: &Rc<Lines>) -> End {
+fn end(way: &Way, lines: &Rc<Lines>) -> End {
     let line = |source: SourceId| lines.sources[source.place()].clone();
     match way {
         Way::Proxy(source) => match line(*source) {
-            LocalSource::Http(source) => {
-                let keys = route.auth.iter().filter_map(|auth| auth.keys.as_ref());
-                End::Http(ToOrigin { source, hidden: keys.map(|keys| keys.field.clone()).collect() })
-            }
+            LocalSource::Http(http) => End::Http(http),
             _ => unreachable!("the plan proxies to origins alone"),
         },
         Way::Read(read, names) => match line(read.from) {

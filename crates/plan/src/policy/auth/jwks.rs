@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +63,7 @@ pub(super) fn jwks(
 }
 
 fn remote(name: &str, target: Target, path: String) -> RemoteJwks {
-    let name = format!("{name}.auth.jwt.jwks");
+    let name = format!("policies.{name} (jwks)");
     RemoteJwks {
         origin: Arc::new(up::source(&name, vec![target])),
         target: path,
@@ -77,25 +76,14 @@ fn remote(name: &str, target: Target, path: String) -> RemoteJwks {
 
 /// `https://id.example.com/keys`: the server, and the path there.
 fn address(url: &str) -> Result<(Target, String), Reason> {
-    let host = url.find("://").map_or(0, |scheme| scheme + 3);
-    let path = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
-    let (server, path) = url.split_at(path);
-    let target = url::target(server)?;
-    if !path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
-        return Err(Reason::new(
-            format!("{} is not the URL of a set of keys", quoted(url)),
-            "write host and path, like `https://id.example.com/.well-known/jwks.json`",
-        ));
-    }
-    let is_here = target.host == "localhost"
-        || target.host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
-    if target.scheme == Scheme::Http && !is_here {
+    let (target, path) = url::document(url)?;
+    if target.scheme == Scheme::Http && !target.is_loopback() {
         return Err(Reason::new(
             "over `http` anybody on the way could put keys of their own in",
             format!("write `https://{}{path}`, or `{{ file: … }}`", target.authority()),
         ));
     }
-    Ok((target, path.to_owned()))
+    Ok((target, path))
 }
 
 fn in_file(
@@ -145,9 +133,7 @@ mod tests {
         {
             assert!(address(url).unwrap_err().cause.contains("on the way"), "{url}");
         }
-        for url in
-            ["https://id.example.com", "https://id.example.com?x", "https://id.example.com/a#b", "keys.json"]
-        {
+        for url in ["https://id.example.com/a#b", "https://", "keys.json"] {
             assert!(address(url).is_err(), "{url}");
         }
         assert!(
