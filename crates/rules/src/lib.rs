@@ -33,6 +33,7 @@ pub mod not_stored;
 pub mod path;
 mod permission;
 pub mod policy;
+pub mod provider_limit;
 mod quality;
 pub mod query;
 pub mod range;
