@@ -1,5 +1,5 @@
-//! Fingerprint: a key from the network as 128 bits. In: its bytes. Out: a number that takes its place. Used by limits and
-//! lines.
+//! Fingerprint: a key from the network as 128 bits. In: its bytes. Out: a number that takes its place. Used by limits, lines
+//! and what is learnt by owner.
 //!
 //! Keys are not kept: a long one would take as much memory as it likes. Two keys with the same fingerprint would share a
 //! quota or a line. Whoever can find such a pair can use up somebody else's, so half of it is SipHash, which is made to give
