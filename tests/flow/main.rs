@@ -167,6 +167,7 @@ mod remedies {
     mod faults;
     mod headers;
     mod hedge;
+    mod learn;
     mod limit;
     mod nested;
     mod queue;

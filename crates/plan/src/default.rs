@@ -160,5 +160,7 @@ pub(crate) const HEDGE_SHARE: f64 = 0.05;
 pub(crate) const CONCURRENCY_FIRST: u32 = 8;
 pub(crate) const CONCURRENCY_MOST: u32 = 1000;
 pub(crate) const QUEUE_SIZE: usize = 1000;
+pub(crate) const LEARN_OWNERS: usize = 10_000;
+pub(crate) const LEARN_LONGEST: Duration = Duration::from_mins(1);
 pub(crate) const LIMIT_KEYS: usize = 100_000;
 pub(crate) const STEP_STALE: Duration = Duration::from_hours(24);

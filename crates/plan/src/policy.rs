@@ -15,6 +15,7 @@ mod field;
 mod headers;
 mod hedge;
 mod key;
+mod learn;
 mod limit;
 mod named_secrets;
 mod negative;
@@ -78,6 +79,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     layers.push_some(breaker.map(|breaker| Layer::Breaker(Arc::new(breaker))));
     let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
     layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
+    let learn = section.get("learn").and_then(|node| learn::learn(name, node, report));
+    layers.push_some(learn.map(|learn| Layer::Learn(Arc::new(learn))));
     let concurrency =
         section.get("concurrency").and_then(|node| concurrency::concurrency(name, node, report));
     layers.push_some(concurrency.map(|concurrency| Layer::Concurrency(Arc::new(concurrency))));

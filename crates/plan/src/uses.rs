@@ -115,7 +115,7 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
     if let Some(limit) = used.limit_of_nobody() {
         let cause = format!(
             "{} counts by who asks, and behind a cache nobody knows: one fetch is for many",
-            quoted(&limit.name)
+            quoted(limit)
         );
         report.at(
             node,

@@ -4,6 +4,7 @@
 //! Layers that only do this need no future of their own: those that follow each other share one, and where none of them
 //! holds anything, there is none.
 
+use guard::LearntCall;
 use message::{Ask, Result, Trip};
 
 use crate::accounts::AccountInUse;
@@ -11,6 +12,7 @@ use crate::breaker::Watched;
 use crate::concurrency::UnderWayCall;
 use crate::cors::HeldCors;
 use crate::headers::HeldHeaders;
+use crate::learn::hear;
 use crate::rewrite::HeldRewrite;
 
 /// What a layer says of a call that arrives.
@@ -29,6 +31,8 @@ pub(crate) enum Arrival<A> {
 pub(crate) enum Held {
     /// A breaker waits for what comes of it.
     Breaker(Watched),
+    /// What the source says of its limits is listened to.
+    Learnt(LearntCall),
     /// The call is under way until its answer has been handed on.
     UnderWay(UnderWayCall),
     /// The account that the call uses.
@@ -46,6 +50,7 @@ impl Held {
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
         match self {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
+            Held::Learnt(call) => hear::<Q>(call, outcome),
             Held::UnderWay(call) => call.end::<Q>(outcome),
             Held::Account(account) => account.end::<Q>(outcome),
             Held::Headers(held) => held.end::<Q>(outcome, trip),

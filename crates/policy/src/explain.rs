@@ -59,6 +59,7 @@ impl Layer {
                     true,
                 )
             }
+            Layer::Learn(_) => ("keeps to what the source says of its limits".to_owned(), false),
             Layer::Concurrency(concurrency) => {
                 let ConcurrencyFigures { limit, under_way, waiting } = concurrency.figures();
                 (format!("{under_way} of {limit} calls under way, {waiting} waiting"), false)

@@ -13,6 +13,7 @@ use crate::credentials::CredentialsLayer;
 use crate::faults::FaultsLayer;
 use crate::headers::HeadersLayer;
 use crate::hedge::HedgeLayer;
+use crate::learn::LearnLayer;
 use crate::limit::LimitLayer;
 use crate::respond::RespondLayer;
 use crate::retry::RetryLayer;
@@ -31,6 +32,8 @@ pub enum Layer {
     Breaker(BreakerLayer),
     /// Refuses what comes too often.
     Limit(Box<LimitLayer>),
+    /// Keeps to what the source says of its limits.
+    Learn(Box<LearnLayer>),
     /// Has so many calls under way at once.
     Concurrency(Box<ConcurrencyLayer>),
     /// Has the call carry what the source wants to see.
@@ -78,6 +81,7 @@ impl Layer {
             Layer::Hedge(_)
             | Layer::Retry(_)
             | Layer::Breaker(_)
+            | Layer::Learn(_)
             | Layer::Concurrency(_)
             | Layer::Credentials(_)
             | Layer::Accounts(_)
@@ -110,6 +114,7 @@ impl Layer {
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
             Layer::Breaker(breaker) => breaker.arrive::<Q>(trip),
             Layer::Limit(limit) => limit.arrive(ask, trip),
+            Layer::Learn(learn) => learn.arrive(ask),
             Layer::Concurrency(concurrency) => concurrency.arrive(),
             Layer::Credentials(credentials) => credentials.arrive(ask),
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),

@@ -12,6 +12,7 @@ use crate::concurrency::Concurrents;
 use crate::credentials::{SharedCredentials, Tokens};
 use crate::hedge::Hedges;
 use crate::kept::Kept;
+use crate::learn::Lessons;
 use crate::limit::Limited;
 use crate::outcomes::Tally;
 use crate::retry::Retries;
@@ -27,6 +28,8 @@ pub struct Remedies {
     pub breakers: Kept<Breakers>,
     /// `limit`.
     pub limits: Kept<Limited>,
+    /// `learn`.
+    pub lessons: Kept<Lessons>,
     /// `concurrency`.
     pub concurrents: Kept<Concurrents>,
     /// `credentials`.
@@ -54,6 +57,7 @@ impl Remedies {
                 Layer::Limit { limit, .. } => {
                     remedies.limits.keep(limit, before.map(|before| &before.limits));
                 }
+                Layer::Learn(rule) => remedies.lessons.keep(rule, before.map(|before| &before.lessons)),
                 Layer::Concurrency(rule) => {
                     remedies.concurrents.keep(rule, before.map(|before| &before.concurrents));
                 }

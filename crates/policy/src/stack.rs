@@ -253,6 +253,7 @@ impl<E> Stack<E> {
             Some(Layer::Hedge(hedge)) => UnderWay::new(hedge.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Retry(retry)) => UnderWay::new(retry.call(ask, below(), trip), None, timers),
             Some(Layer::Limit(limit)) => UnderWay::new(limit.call(ask, below(), trip), deadline, timers),
+            Some(Layer::Learn(learn)) => UnderWay::new(learn.call(ask, below(), trip), deadline, timers),
             Some(Layer::Concurrency(concurrency)) => {
                 UnderWay::new(concurrency.call(ask, below(), trip), deadline, timers)
             }

@@ -8,8 +8,8 @@ use expression::Template;
 use http::header::COOKIE;
 
 use super::{
-    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Limit,
-    LimitBy, Respond, Retry, Rewrite,
+    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Learn,
+    Limit, LimitBy, Respond, Retry, Rewrite,
 };
 
 /// See the module. The order of the variants is that inside one policy.
@@ -42,6 +42,8 @@ pub enum Layer {
         /// Whether it stands on a source: then it is no client's quota, and clients are not told what is left.
         is_of_source: bool,
     },
+    /// Keeps to what the source says of its limits. Inside of ours, which are known beforehand.
+    Learn(Arc<Learn>),
     /// Has so many calls under way at once. Inside of limits, so that no place is held by a call that may not go yet.
     Concurrency(Arc<Concurrency>),
     /// Has the call carry what the source wants to see. Inside of whatever may keep the call from being made, so that nothing is
@@ -70,6 +72,7 @@ impl Layer {
             Layer::Retry(_) => "retry",
             Layer::Breaker(_) => "breaker",
             Layer::Limit { .. } => "limit",
+            Layer::Learn(_) => "learn",
             Layer::Concurrency(_) => "concurrency",
             Layer::Credentials(_) => "credentials",
             Layer::Accounts(_) => "accounts",
@@ -172,12 +175,13 @@ impl Layers {
     }
 
     /// A limit that counts by who asks, and stands where that is not known any more: behind a cache, which asks for many.
-    pub fn limit_of_nobody(&self) -> Option<&Arc<Limit>> {
+    pub fn limit_of_nobody(&self) -> Option<&str> {
         let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
         self.0[cached..].iter().find_map(|layer| match layer {
             Layer::Limit { limit, .. } if matches!(limit.by, LimitBy::Value(_) | LimitBy::Shares(_)) => {
-                Some(limit)
+                Some(limit.name.as_str())
             }
+            Layer::Learn(learn) if learn.by.is_some() => Some(learn.name.as_str()),
             _ => None,
         })
     }
@@ -266,6 +270,7 @@ impl Layers {
                 | Layer::Hedge(_)
                 | Layer::Retry(_)
                 | Layer::Breaker(_)
+                | Layer::Learn(_)
                 | Layer::Concurrency(_)
                 | Layer::Credentials(_)
                 | Layer::Accounts(_)

@@ -5,6 +5,7 @@ mod breaker;
 mod concurrency;
 mod credentials;
 mod hedge;
+mod learn;
 mod queue;
 mod shares;
 
@@ -15,6 +16,7 @@ pub(crate) use breaker::BREAKER;
 pub(crate) use concurrency::{ADAPTIVE, CONCURRENCY};
 pub(crate) use credentials::{ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, CREDENTIALS, OAUTH2_CREDENTIALS, SECRET};
 pub(crate) use hedge::HEDGE;
+pub(crate) use learn::LEARN;
 pub(crate) use queue::QUEUE;
 pub(crate) use shares::SHARES;
 
@@ -67,6 +69,7 @@ pub(crate) static POLICY: Section = Section {
         ),
         credentials::CREDENTIALS_WORD,
         credentials::ACCOUNTS_WORD,
+        learn::LEARN_WORD,
         concurrency::CONCURRENCY_WORD,
         word("timeout", "duration (overall), or section", None, "How long a call may take.").told(
             "`overall` covers all tries and the pauses between them, `per_try` each try. The time runs from when the request has \
@@ -157,7 +160,7 @@ pub(crate) static LIMIT: Section = Section {
             "Groups of calls within the limit: each is sure of its share, and what one leaves, others may take.",
         ),
     ],
-    later: &["learn", "shared"],
+    later: &["shared"],
 };
 
 pub(crate) static RETRY: Section = Section {

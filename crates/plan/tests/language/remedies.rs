@@ -30,7 +30,7 @@ fn layer(policy: &str) -> Layer {
 
 #[test]
 fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_one() {
-    let all = "timeout: { per_try: 1s, overall: 2s }, credentials: { bearer: x }, concurrency: 8, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
+    let all = "timeout: { per_try: 1s, overall: 2s }, credentials: { bearer: x }, concurrency: 8, learn: true, limit: 1/s, breaker: true, retry: true, hedge: true, cache: true";
     let plan = meant(&format!("all: {{ {all} }}"), "{ match: /, proxy: api, use: all }");
     assert_eq!(
         words(&plan),
@@ -41,6 +41,7 @@ fn the_order_inside_a_policy_is_fixed_and_that_between_policies_is_the_written_o
             "retry",
             "breaker",
             "limit",
+            "learn",
             "concurrency",
             "credentials",
             "timeout.per_try"

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use cache::Store;
 use policy::{
     AccountsLayer, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer, FaultsLayer,
-    HeadersLayer, HedgeLayer, Layer, LimitLayer, Remedies, RespondLayer, RetryLayer, RewriteLayer,
-    TimeoutLayer,
+    HeadersLayer, HedgeLayer, Layer, LearnLayer, LimitLayer, Remedies, RespondLayer, RetryLayer,
+    RewriteLayer, TimeoutLayer,
 };
 use redis_link::Link;
 
@@ -73,6 +73,12 @@ impl Kit<'_> {
                 limited: self.remedies.limits.of(limit),
                 outcomes: outcomes(&limit.name, LimitLayer::OUTCOMES),
                 is_told: !is_of_source,
+                source: place.source.into(),
+                names: Arc::clone(place.names),
+            })),
+            plan::Layer::Learn(rule) => Layer::Learn(Box::new(LearnLayer {
+                lessons: self.remedies.lessons.of(rule),
+                outcomes: outcomes(&rule.name, LearnLayer::OUTCOMES),
                 source: place.source.into(),
                 names: Arc::clone(place.names),
             })),

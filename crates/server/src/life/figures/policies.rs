@@ -38,9 +38,13 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
         families.push(open.by(["policy", "source", "target"], states));
     }
     let waiting = limits.iter().filter_map(|(policy, limited)| Some(([*policy], limited.waiting()?)));
-    let waiting: Vec<_> = waiting.collect();
+    let learnt = running.remedies.lessons.iter().filter_map(|(policy, of)| Some(([policy], of.waiting()?)));
+    let waiting: Vec<_> = waiting.chain(learnt).collect();
     if !waiting.is_empty() {
-        let gauge = Family::gauge("limit_waiting", "Calls that wait for their turn in the queue of a limit");
+        let gauge = Family::gauge(
+            "limit_waiting",
+            "Calls that wait for their turn in the queue of a limit or of `learn`",
+        );
         families.push(gauge.by(["policy"], waiting));
     }
     families.extend(under_way(running));

@@ -1,0 +1,140 @@
+//! Learn: the layer that keeps to what a source says of its limits: it pauses everybody when the source says so, and keeps a pace that
+//! its quota allows. What may not go yet is refused with 429, or waits for its turn where there is a queue.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use expression::Context;
+use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall};
+use message::{Ask, Call, Clock, Error, Kind, Result, Trip};
+use rules::provider_limit::{Said, SaidQuota};
+
+use crate::around::{Arrival, Held};
+use crate::kept::Remedy;
+use crate::outcomes::{Outcome, Outcomes};
+use crate::queue::Queue;
+
+/// What all cores share of what one policy has learnt.
+#[derive(Debug)]
+pub struct Lessons {
+    rule: plan::Learn,
+    owners: LearntByOwner,
+    queue: Option<Queue>,
+}
+
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
+pub struct LearnLayer {
+    /// What is known.
+    pub lessons: Arc<Lessons>,
+    /// What became of calls.
+    pub outcomes: Arc<Outcomes>,
+    /// The name of what is asked here.
+    pub source: Box<str>,
+    /// What the route calls the segments of its path.
+    pub names: Arc<[Option<Box<str>>]>,
+}
+
+impl Remedy for Lessons {
+    type Rule = plan::Learn;
+
+    fn new(rule: plan::Learn) -> Self {
+        let owners = LearntByOwner::new(rule.owners, rule.longest);
+        Lessons { owners, queue: rule.queue.clone().map(Queue::new), rule }
+    }
+
+    fn rule(&self) -> &plan::Learn {
+        &self.rule
+    }
+
+    fn name(rule: &plan::Learn) -> &str {
+        &rule.name
+    }
+}
+
+impl Lessons {
+    /// How many calls wait for their turn; `None`: they do not wait.
+    pub fn waiting(&self) -> Option<u64> {
+        self.queue.as_ref().map(|queue| queue.waiting() as u64)
+    }
+}
+
+impl LearnLayer {
+    /// What it tells of.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
+
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q) -> Arrival<Q::Answer> {
+        let owner = self.owner(ask);
+        let Lessons { owners, queue, .. } = &*self.lessons;
+        // Whoever waits comes first.
+        if queue.as_ref().is_some_and(|queue| !queue.is_empty(&owner)) {
+            return Arrival::Wait;
+        }
+        match (owners.of(&owner).take(Instant::now()), queue) {
+            (Admission::Taken(call), _) => Arrival::Hold(Held::Learnt(call)),
+            (_, Some(_)) => Arrival::Wait,
+            (Admission::In(wait), None) => Arrival::End(Err(self.refuse(wait, Outcome::Refused))),
+            (Admission::WhenTold, None) => Arrival::End(Err(self.refuse(Duration::ZERO, Outcome::Refused))),
+        }
+    }
+
+    /// Waits for its turn, and goes on.
+    pub(crate) async fn call<Q: Ask>(
+        &self,
+        ask: Q,
+        below: impl Call<Q>,
+        trip: &mut Trip,
+    ) -> Result<Q::Answer> {
+        let Lessons { owners, queue, rule } = &*self.lessons;
+        let Some(queue) = queue else { return below.call(ask, trip).await };
+        let owner = self.owner(&ask);
+        let learnt = owners.of(&owner);
+        let (request, names) = ask.read_by_policies(&self.names);
+        let mut wait = rule.longest;
+        let take = |now| {
+            let admission = learnt.take(now);
+            if let Admission::In(longer) = &admission {
+                wait = *longer;
+            }
+            admission
+        };
+        let call = match queue.turn(&owner, &request, names, trip, take).await {
+            Ok(call) => call,
+            Err(in_vain) => return Err(self.refuse(wait, in_vain.into())),
+        };
+        self.outcomes.count(Outcome::Queued);
+        let outcome = below.call(ask, trip).await;
+        hear::<Q>(call, &outcome);
+        outcome
+    }
+
+    fn owner<Q: Ask>(&self, ask: &Q) -> Vec<u8> {
+        let mut owner = self.source.as_bytes().to_vec();
+        if let Some(by) = &self.lessons.rule.by {
+            let (request, names) = ask.read_by_policies(&self.names);
+            owner.push(0);
+            by.write(&Context::of_request(&request, names), &mut owner);
+        }
+        owner
+    }
+
+    fn refuse(&self, wait: Duration, outcome: Outcome) -> Error {
+        self.outcomes.count(outcome);
+        let name = &self.lessons.rule.name;
+        Error::new(Kind::RateLimited, format!("policy {name}: the source has said to wait")).after(wait)
+    }
+}
+
+/// Takes in what the source says in its answer. An error says nothing.
+pub(crate) fn hear<Q: Ask>(call: LearntCall, outcome: &Result<Q::Answer>) {
+    let Ok(answer) = outcome else { return };
+    let Some((status, fields)) = Q::head_of(answer) else { return };
+    let Said { is_refused, pause, quotas } = Said::of(status, fields, Clock::date());
+    let quotas: Vec<HeardQuota> = quotas.into_iter().map(quota).collect();
+    call.heard(&Heard { is_refused, pause, quotas: &quotas }, Instant::now());
+}
+
+fn quota(said: SaidQuota) -> HeardQuota {
+    let SaidQuota { name, limit, remaining, reset, window } = said;
+    HeardQuota { name, limit, remaining, reset, window }
+}

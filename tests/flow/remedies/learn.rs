@@ -1,0 +1,146 @@
+//! `learn`: what a source says of its limits holds for everybody who asks it, wherever the policy stands.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use testkit::{Origin, Script, ok, status};
+
+use super::support::{EVERYWHERE, everywhere, times, with_policy};
+use crate::setup::each;
+
+#[test]
+fn a_pause_that_the_source_asks_for_is_everybodys_wherever_the_policy_stands() {
+    let origin = Origin::start();
+    for (target, _) in EVERYWHERE {
+        origin.on(target).reply(status("429 Too Many Requests", "Retry-After: 3600", "slow down"));
+    }
+    each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
+        let fleetfoot = everywhere(&origin, "learn: { longest: 30s }");
+        let before = origin.count(target);
+        assert!(fleetfoot.get(target).status >= 429);
+        for _ in 0..5 {
+            let refused = fleetfoot.get(target);
+            assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (429, Some("rate-limited")));
+            let wait: u64 = refused.field("Retry-After").expect("it says when").parse().unwrap();
+            assert!((1..=30).contains(&wait), "no longer than `longest`: {wait}");
+        }
+        assert_eq!(origin.count(target) - before, 1, "the source hears nothing of them");
+        assert_eq!(times(&fleetfoot, "learn", "refused"), 5);
+    });
+}
+
+#[test]
+fn a_pause_is_waited_for_where_there_is_a_queue() {
+    let origin = Origin::start();
+    origin
+        .on("GET /")
+        .replies([status("503 Service Unavailable", "Retry-After: 1", "later"), ok("", "well")]);
+    let fleetfoot = with_policy(
+        "learn: { queue: { wait: 30s } }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    assert_eq!(fleetfoot.get("/").status, 503);
+    let began = Instant::now();
+    assert_eq!(fleetfoot.get("/").text(), "well");
+    assert!(began.elapsed() >= Duration::from_millis(900), "{:?}", began.elapsed());
+    assert_eq!(times(&fleetfoot, "learn", "queued"), 1);
+}
+
+#[test]
+fn each_owner_has_a_quota_of_its_own() {
+    let origin = Origin::start();
+    origin.on("GET /").answer(|request| match request.field("X-Api-Key") {
+        Some("throttled") => status("429 Too Many Requests", "Retry-After: 60", "slow down"),
+        _ => ok("", "1"),
+    });
+    let fleetfoot = with_policy(
+        "learn: { per: \"${header('X-Api-Key')}\" }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    let ask = |key: &str| fleetfoot.get_with("/", &format!("X-Api-Key: {key}\r\n"));
+    assert_eq!(ask("throttled").status, 429);
+    assert_eq!(ask("throttled").field("Fleetfoot-Error"), Some("rate-limited"));
+    assert_eq!((ask("free").status, fleetfoot.get("/").status), (200, 200));
+}
+
+/// A provider that nobody has told the rule of.
+struct Provider {
+    began: Option<Instant>,
+    taken: u64,
+    given: u64,
+    refused: u64,
+}
+
+const CALLS: u64 = 100;
+const WINDOW: Duration = Duration::from_secs(4);
+const AT_ONCE: usize = 10;
+
+impl Provider {
+    fn ask(&mut self, under_way: usize, now: Instant) -> Script {
+        if self.began.is_none_or(|began| now - began >= WINDOW) {
+            (self.began, self.taken) = (Some(now), 0);
+        }
+        let reset = WINDOW.saturating_sub(now - self.began.expect("it has begun now, or before"));
+        if self.taken >= CALLS || under_way > AT_ONCE {
+            self.refused += 1;
+            let fields = format!("Retry-After: {}", reset.as_secs() + 1);
+            return status("429 Too Many Requests", &fields, "slow down");
+        }
+        (self.taken, self.given) = (self.taken + 1, self.given + 1);
+        let left = CALLS - self.taken;
+        let fields = format!(
+            "X-RateLimit-Limit: {CALLS}\nX-RateLimit-Remaining: {left}\nX-RateLimit-Reset: {}",
+            reset.as_secs() + 1
+        );
+        Script::new().pause(Duration::from_millis(20)).then(ok(&fields, "1"))
+    }
+}
+
+/// Two instances, 16 clients that never tire, and a provider with a rule of its own: 100 in 4 seconds, 10 at once.
+#[test]
+fn a_fleet_keeps_to_a_rule_that_it_was_not_told() {
+    let origin = Origin::start();
+    let provider = Arc::new(Mutex::new(Provider { began: None, taken: 0, given: 0, refused: 0 }));
+    let (asked, under_way) = (Arc::clone(&provider), AtomicUsize::new(0));
+    origin.on("GET /").talk(move |conversation| {
+        let now_under_way = under_way.fetch_add(1, Relaxed) + 1;
+        let script = asked.lock().unwrap().ask(now_under_way, Instant::now());
+        conversation.play(script);
+        under_way.fetch_sub(1, Relaxed);
+    });
+    let policy =
+        "learn: { queue: { wait: 1m } }, concurrency: { adaptive: { first: 2 }, queue: { wait: 1m } }";
+    let instances = [(); 2].map(|()| {
+        with_policy(policy, &[&format!("api: \"{}\"", origin.url())], &["match: /**, proxy: api, use: p"])
+    });
+    let began = Instant::now();
+    let drive = |until: Duration| {
+        thread::scope(|scope| {
+            for client in 0..16 {
+                let fleetfoot = &instances[client % 2];
+                scope.spawn(move || {
+                    while began.elapsed() < until {
+                        fleetfoot.get("/");
+                    }
+                });
+            }
+        });
+    };
+    drive(WINDOW);
+    let before = {
+        let at = provider.lock().unwrap();
+        (at.given, at.refused, Instant::now())
+    };
+    drive(WINDOW * 4);
+    let after = provider.lock().unwrap();
+    let (given, refused) = (after.given - before.0, after.refused - before.1);
+    let allowed = CALLS as f64 * before.2.elapsed().as_secs_f64() / WINDOW.as_secs_f64();
+    let used = given as f64 / allowed;
+    println!("used {used:.3}, refused {refused} of {}", given + refused);
+    assert!(used >= 0.8, "{given} of {allowed:.0}");
+    assert!(refused as f64 <= 0.02 * given as f64, "{refused} of {}", given + refused);
+}
