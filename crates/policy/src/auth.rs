@@ -67,8 +67,8 @@ impl Now {
 enum Look<'r> {
     In(Who),
     Refused(Refused),
-    /// Whether this token is good, which makes it this one.
-    Token(&'r [u8], Who),
+    /// Whether this token is good by these, which makes it this one.
+    Token(&'r Tokens, &'r [u8], Who),
 }
 
 impl Auth {
@@ -136,39 +136,18 @@ impl Auth {
         match self.look(&request.view(), now) {
             Look::In(who) => Ok(who),
             Look::Refused(refused) => Err(refused),
-            Look::Token(token, who) => match self.check(token, now) {
+            Look::Token(tokens, token, who) => match tokens.check(token, now) {
                 Check::Good => Ok(who),
                 Check::Refused(refused) => Err(refused),
                 // Boxed: it is rare, and each request would make room for it.
-                Check::NeedsKeys => Box::pin(self.check_with_newer_keys(token)).await.map(|()| who),
+                Check::NeedsKeys => Box::pin(check_with_newer_keys(tokens, token)).await.map(|()| who),
             },
         }
     }
 
-    async fn check_with_newer_keys(&self, token: &[u8]) -> std::result::Result<(), Refused> {
-        let wait = match self.remote() {
-            Some(remote) => remote.newer().await.err().unwrap_or_default(),
-            None => Duration::ZERO,
-        };
-        let now = Now::read();
-        match self.check(token, now) {
-            Check::Good => Ok(()),
-            Check::Refused(refused) => Err(refused),
-            Check::NeedsKeys if self.remote().is_some_and(|remote| remote.has_keys(now.moment)) => {
-                Err(Refused::Token(jwt::Refusal::UnknownKey))
-            }
-            Check::NeedsKeys => Err(Refused::KeysUnavailable(wait)),
-        }
-    }
-
-    fn check(&self, token: &[u8], now: Now) -> Check {
-        let Some(tokens) = &self.tokens else { unreachable!("a token is looked for where one may be good") };
-        tokens.check(token, now)
-    }
-
     /// Whatever a request carries must be good, also beside something else that is: claims are read of a token that is
     /// there, whoever it was let in for.
-    fn look<'r>(&self, request: &RequestView<'r>, now: Now) -> Look<'r> {
+    fn look<'r>(&'r self, request: &RequestView<'r>, now: Now) -> Look<'r> {
         let shown = self.keys.as_ref().map_or(Shown::None, |keys| keys.find(request.fields));
         let key = match shown {
             Shown::None => None,
@@ -184,7 +163,7 @@ impl Auth {
             (Bearer::Several, _) => Look::Refused(Refused::SeveralTokens),
             (Bearer::Token(token), Some(tokens)) => {
                 let who = key.unwrap_or(Who::Bearer);
-                if tokens.knows(token, now) { Look::In(who) } else { Look::Token(token, who) }
+                if tokens.knows(token, now) { Look::In(who) } else { Look::Token(tokens, token, who) }
             }
             _ => match key {
                 Some(who) => Look::In(who),
@@ -204,6 +183,22 @@ impl Auth {
         if let (Ok(Who::Key(number)), Some(keys)) = (outcome, &self.keys) {
             keys.count(*number);
         }
+    }
+}
+
+async fn check_with_newer_keys(tokens: &Tokens, token: &[u8]) -> std::result::Result<(), Refused> {
+    let wait = match tokens.remote() {
+        Some(remote) => remote.newer().await.err().unwrap_or_default(),
+        None => Duration::ZERO,
+    };
+    let now = Now::read();
+    match tokens.check(token, now) {
+        Check::Good => Ok(()),
+        Check::Refused(refused) => Err(refused),
+        Check::NeedsKeys if tokens.remote().is_some_and(|remote| remote.has_keys(now.moment)) => {
+            Err(Refused::Token(jwt::Refusal::UnknownKey))
+        }
+        Check::NeedsKeys => Err(Refused::KeysUnavailable(wait)),
     }
 }
 
