@@ -65,7 +65,10 @@ impl RedisServer {
 
     /// Starts it without waiting for anything.
     pub(crate) fn launch(options: RedisOptions, sentinel: bool) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary directory");
+        // In memory, where there is such a folder: a Sentinel waits for the disk whenever it decides, which a build beside it may
+        // keep busy for seconds.
+        let in_memory = tempfile::tempdir_in("/dev/shm");
+        let folder = in_memory.or_else(|_| tempfile::tempdir()).expect("a temporary directory");
         let port = Port::reserve();
         let config = write_config(folder.path(), port.number(), &options, sentinel);
         let process = Mutex::new(run(&config, sentinel));
