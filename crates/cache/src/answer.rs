@@ -91,7 +91,7 @@ impl<C: Call> Caching<'_, C> {
 
     async fn decide(&self, mut request: Request) -> Answer {
         // The source would do it, after the variant was chosen by a field that the origin never saw.
-        rules::hop_by_hop::strip_named(&mut request.fields);
+        rules::hop_by_hop::strip_named(&mut request.parts_mut().fields);
         let interest = Interest::of(&self.look(&request.view()));
         let keys_content = self.keys_content(&request.method);
         if !keys_content && !matches!(request.method, Method::GET | Method::HEAD) {
@@ -262,7 +262,7 @@ impl<C: Call> Caching<'_, C> {
 
     /// Straight to the source, nothing read or stored.
     async fn pass(&self, mut request: Request, status: CacheStatus) -> Answer {
-        restore_tags(&mut request.fields, self.policy);
+        restore_tags(&mut request, self.policy);
         let started = Instant::now();
         let outcome = below::ask(self.call, request).await;
         Answer { outcome, status, waited: Some(started.elapsed()) }

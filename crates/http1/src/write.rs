@@ -5,17 +5,17 @@ use http::{Method, StatusCode};
 
 use crate::framing::Framing;
 
-/// Appends a whole request head, its empty line included.
+/// Appends a request head without its empty line, for whoever has lines of its own to add.
 ///
-/// `Host` comes first, from `host`; the framing fields come from `framing`; those in `fields` are left out.
+/// `Host` comes first, from `host`; the framing fields come from `framing`; those among `fields` are left out.
 /// `target` and `host` must already be free of spaces and control bytes: they have been checked where they came in.
 /// `UntilClose` does not exist for requests and counts as `Empty`.
-pub fn write_request_head(
+pub fn write_request_head<'a>(
     out: &mut Vec<u8>,
     method: &Method,
     target: &str,
     host: &str,
-    fields: &HeaderMap,
+    fields: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>,
     framing: Framing,
 ) {
     for part in [method.as_str(), " ", target, " HTTP/1.1\r\nhost: ", host, "\r\n"] {
@@ -32,7 +32,6 @@ pub fn write_request_head(
         Framing::Empty | Framing::UntilClose if anticipates_content(method) => write_content_length(out, 0),
         Framing::Empty | Framing::UntilClose => {}
     }
-    out.extend_from_slice(b"\r\n");
 }
 
 /// Some origins answer 411 to these without a length (RFC 9110 §8.6).
@@ -92,13 +91,10 @@ mod tests {
             String::from_utf8(out).unwrap()
         };
         let begin = " /p?q HTTP/1.1\r\nhost: h:1\r\nx-a: 1\r\nx-a: 2\r\n";
-        assert_eq!(head(Method::GET, Framing::Empty), format!("GET{begin}\r\n"));
-        assert_eq!(head(Method::POST, Framing::Empty), format!("POST{begin}content-length: 0\r\n\r\n"));
-        assert_eq!(head(Method::GET, Framing::Length(7)), format!("GET{begin}content-length: 7\r\n\r\n"));
-        assert_eq!(
-            head(Method::PUT, Framing::Chunked),
-            format!("PUT{begin}transfer-encoding: chunked\r\n\r\n")
-        );
+        assert_eq!(head(Method::GET, Framing::Empty), format!("GET{begin}"));
+        assert_eq!(head(Method::POST, Framing::Empty), format!("POST{begin}content-length: 0\r\n"));
+        assert_eq!(head(Method::GET, Framing::Length(7)), format!("GET{begin}content-length: 7\r\n"));
+        assert_eq!(head(Method::PUT, Framing::Chunked), format!("PUT{begin}transfer-encoding: chunked\r\n"));
     }
 
     #[test]

@@ -55,6 +55,7 @@ proptest! {
         let method = Method::from_bytes(method.as_bytes())?;
         let mut wire = Vec::new();
         write_request_head(&mut wire, &method, &target, &host, &fields, framing);
+        wire.extend_from_slice(b"\r\n");
         let length = wire.len();
         wire.extend_from_slice(&content);
         for end in 0..length {

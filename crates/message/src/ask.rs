@@ -1,6 +1,7 @@
 //! Ask: what a call is asked: a request, or a step's call with its arguments bound (`source`). One place says whether it may
 //! be sent again, with which content, and for whom it is asked. How an answer is judged stands in `policy::verdict`.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -40,7 +41,7 @@ pub trait Ask: Sized + 'static {
     fn head_of(answer: &Self::Answer) -> Option<(StatusCode, &HeaderMap)>;
 
     /// The request, where it is one.
-    fn request_mut(&mut self) -> Option<&mut RequestParts>;
+    fn request_mut(&mut self) -> Option<&mut Request>;
 
     /// The response that an answer is, where it is one.
     fn response_mut(answer: &mut Self::Answer) -> Option<&mut Response>;
@@ -59,8 +60,8 @@ pub trait Ask: Sized + 'static {
 /// The request of a client for which something else is asked.
 #[derive(Debug)]
 pub struct OnBehalf {
-    /// The request, its content taken out.
-    pub request: Request,
+    /// The request, without its content.
+    pub parts: Rc<RequestParts>,
     /// What its route calls the segments of its path.
     pub names: Arc<[Option<Box<str>>]>,
 }
@@ -79,7 +80,7 @@ impl Ask for Request {
         self.body = match std::mem::take(&mut self.body).within(most).await? {
             Ok(content) => {
                 // Nobody waits for a word any more before it is sent.
-                self.fields.remove(http::header::EXPECT);
+                self.parts_mut().fields.remove(http::header::EXPECT);
                 content.into()
             }
             Err(body) => body,
@@ -122,7 +123,7 @@ impl Ask for Request {
         Some((response.status, &response.fields))
     }
 
-    fn request_mut(&mut self) -> Option<&mut RequestParts> {
+    fn request_mut(&mut self) -> Option<&mut Request> {
         Some(self)
     }
 
@@ -139,7 +140,7 @@ impl Ask for Request {
         here: &'a [Option<Box<str>>],
     ) -> (RequestView<'a>, &'a [Option<Box<str>>]) {
         match &self.on_behalf {
-            Some(behalf) => (behalf.request.view(), &behalf.names),
+            Some(behalf) => (behalf.parts.view(), &behalf.names),
             None => (self.view(), here),
         }
     }

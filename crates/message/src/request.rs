@@ -1,6 +1,7 @@
 //! Request: what a client asks. Made by the listener, changed by policies, ended by a source.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use http::{HeaderMap, Method, Version};
@@ -64,12 +65,21 @@ impl Client {
     }
 }
 
-/// A request on its way. Boxed, for it goes from one future into the next: to copy three hundred bytes at each took a tenth
-/// of all instructions of a proxied request.
-pub type Request = Box<RequestParts>;
-
-/// What a request consists of. The head is plain data; the body may still be arriving.
+/// A request on its way. Whoever may ask again shares its parts; who changes them copies them first where they are shared.
 #[derive(Debug)]
+pub struct Request {
+    /// What is asked.
+    pub parts: Rc<RequestParts>,
+    /// The content, which may still be arriving.
+    pub body: Body,
+    /// Where informational answers go.
+    pub interim: Interim,
+    /// Whose request it is made for, where that is another one: a step's.
+    pub on_behalf: Option<Rc<OnBehalf>>,
+}
+
+/// A request without its content: plain data.
+#[derive(Clone, Debug)]
 pub struct RequestParts {
     /// The method, case as sent.
     pub method: Method,
@@ -83,30 +93,23 @@ pub struct RequestParts {
     pub version: Version,
     /// Header fields; `Host` is not among them, it is `authority`.
     pub fields: HeaderMap,
-    /// The content.
-    pub body: Body,
     /// Who asks.
     pub client: Client,
-    /// Where informational answers go.
-    pub interim: Interim,
-    /// Whose request it is made for, where that is another one: a step's.
-    pub on_behalf: Option<Rc<OnBehalf>>,
 }
 
-impl RequestParts {
-    /// The head alone, for deciding.
-    pub fn view(&self) -> RequestView<'_> {
-        RequestView {
-            method: &self.method,
-            scheme: self.scheme,
-            authority: &self.authority,
-            target: &self.target,
-            fields: Fields::Map(&self.fields),
-            client: self.client.ip(),
-        }
+impl Request {
+    /// Without content, for nobody else, and with informational answers going nowhere.
+    pub fn new(parts: RequestParts) -> Self {
+        let (body, interim) = (Body::Empty, Interim::default());
+        Request { parts: Rc::new(parts), body, interim, on_behalf: None }
     }
 
-    /// The same head with no body and the interim answers going nowhere: for refreshing in the background.
+    /// Its parts, to be changed.
+    pub fn parts_mut(&mut self) -> &mut RequestParts {
+        Rc::make_mut(&mut self.parts)
+    }
+
+    /// The same without content and with informational answers going nowhere: for refreshing in the background.
     #[must_use]
     pub fn head_only(&self) -> Request {
         self.with(Body::Empty, Interim::default())
@@ -122,20 +125,32 @@ impl RequestParts {
         self.with(body, Interim::default())
     }
 
-    /// The same head with this content, whose interim answers go there.
+    /// The same with this content, whose interim answers go there.
     pub(crate) fn with(&self, body: Body, interim: Interim) -> Request {
-        Box::new(RequestParts {
-            method: self.method.clone(),
+        let (parts, on_behalf) = (Rc::clone(&self.parts), self.on_behalf.clone());
+        Request { parts, body, interim, on_behalf }
+    }
+}
+
+impl Deref for Request {
+    type Target = RequestParts;
+
+    fn deref(&self) -> &RequestParts {
+        &self.parts
+    }
+}
+
+impl RequestParts {
+    /// As whoever decides reads it.
+    pub fn view(&self) -> RequestView<'_> {
+        RequestView {
+            method: &self.method,
             scheme: self.scheme,
-            authority: self.authority.clone(),
-            target: self.target.clone(),
-            version: self.version,
-            fields: self.fields.clone(),
-            body,
-            client: self.client,
-            interim,
-            on_behalf: self.on_behalf.clone(),
-        })
+            authority: &self.authority,
+            target: &self.target,
+            fields: Fields::Map(&self.fields),
+            client: self.client.ip(),
+        }
     }
 
     /// The path, without the query.
@@ -144,7 +159,7 @@ impl RequestParts {
     }
 }
 
-/// A request's head, borrowed: all that routing and the cache's first look need.
+/// A request's parts, borrowed: all that routing and the cache's first look need.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestView<'a> {
     /// See [`RequestParts::method`].

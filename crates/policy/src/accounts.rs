@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use guard::{Backoff, Rotation};
 use http::StatusCode;
 use http::header::RETRY_AFTER;
-use message::{Ask, Call, Clock, Error, Kind, RequestParts, Response, Result, Trip};
+use message::{Ask, Call, Clock, Error, Kind, Request, Response, Result, Trip};
 
 use crate::around::{Arrival, Held};
 use crate::credentials::{Carried, Tokens};
@@ -135,7 +135,7 @@ impl SharedAccounts {
     }
 
     /// Puts the credentials of the next account into a request.
-    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+    pub(crate) async fn put(&self, request: &mut Request) -> Result<()> {
         let index = self.choose(&mut Trip::default())?;
         self.members[index].carried.put(request).await
     }

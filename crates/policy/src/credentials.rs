@@ -10,7 +10,7 @@ mod tokens;
 
 use std::sync::Arc;
 
-use message::{Ask, Call, RequestParts, Result, Trip};
+use message::{Ask, Call, Request, Result, Trip};
 
 use crate::around::Arrival;
 use crate::kept::Remedy;
@@ -58,7 +58,7 @@ impl SharedCredentials {
     }
 
     /// Puts it into a request.
-    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+    pub(crate) async fn put(&self, request: &mut Request) -> Result<()> {
         self.carried.put(request).await
     }
 

@@ -52,8 +52,8 @@ impl Gate {
             let view = request.view();
             let sent = trip.sent.as_deref().unwrap_or(view.target);
             let target: Box<str> = signed.admit(&view, sent, Clock::date())?.into();
-            request.target = target;
-            signed.strip_cookie(&mut request.fields);
+            request.parts_mut().target = target;
+            signed.strip_cookie(&mut request.parts_mut().fields);
         }
         for auth in &self.auth {
             auth.admit(request).await?;

@@ -55,9 +55,9 @@ impl HeadersLayer {
         let edits = bound(down, &Context::of_request(&request.view(), self.names(is_clients)));
         for edit in &edits {
             if let FieldEdit::Remove(pattern) = edit {
-                remove_alike(pattern, &mut request.fields);
+                remove_alike(pattern, &mut request.parts_mut().fields);
             }
-            edit.apply(&mut request.fields);
+            edit.apply(&mut request.parts_mut().fields);
         }
         if up.is_empty() && down.made().next().is_none() {
             return Arrival::Pass;

@@ -1,7 +1,7 @@
 //! Layer: one thing around a call, as it runs at one place of one core. In which order layers stand is told by
 //! [`plan::Layer`]; what each does stands in a file of its own.
 
-use message::{Ask, RequestParts, Result, Trip};
+use message::{Ask, Request, Result, Trip};
 
 use crate::accounts::AccountsLayer;
 use crate::around::Arrival;
@@ -99,7 +99,7 @@ impl Layer {
     ///
     /// # Errors
     /// That cannot be had now.
-    pub async fn authenticate(&self, request: &mut RequestParts) -> Result<()> {
+    pub async fn authenticate(&self, request: &mut Request) -> Result<()> {
         match self {
             Layer::Credentials(layer) => layer.credentials.put(request).await,
             Layer::Accounts(layer) => layer.accounts.put(request).await,

@@ -33,7 +33,7 @@ impl RewriteLayer {
             Ok(None) => return Arrival::Pass,
             Err(error) => return Arrival::End(Err(error)),
         };
-        request.target = target.into();
+        request.parts_mut().target = target.into();
         match &self.0.back {
             Some(back) => {
                 let held = HeldRewrite { back: back.clone(), authority: request.authority.clone() };

@@ -323,7 +323,7 @@ mod tests {
 
     use futures_util::FutureExt;
     use http::{HeaderMap, Method, StatusCode, Version};
-    use message::{Body, Client, Interim, Kind, RequestParts, Response, Scheme};
+    use message::{Client, Kind, RequestParts, Response, Scheme};
     use plan::{CachePolicy, Signed, SigningKey};
 
     use super::*;
@@ -335,7 +335,7 @@ mod tests {
 
     impl Call for Noting {
         async fn call<'a>(&'a self, request: Request, _: &'a mut Trip) -> Result<Response> {
-            self.0.borrow_mut().push(request.target);
+            self.0.borrow_mut().push(request.target.clone());
             Ok(Response::new(StatusCode::OK))
         }
     }
@@ -351,17 +351,14 @@ mod tests {
     }
 
     fn request() -> Request {
-        Box::new(RequestParts {
+        Request::new(RequestParts {
             method: Method::POST,
             scheme: Scheme::Http,
             authority: "a.example".into(),
             target: "/x".into(),
             version: Version::HTTP_11,
             fields: HeaderMap::new(),
-            body: Body::Empty,
             client: Client::NOBODY,
-            interim: Interim::default(),
-            on_behalf: None,
         })
     }
 

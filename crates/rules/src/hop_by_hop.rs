@@ -1,6 +1,6 @@
 //! Hop by hop: fields that are about one connection, not about the message (RFC 9110 §7.6.1).
 //!
-//! Stripped by the listener from requests, by sources from answers, and never stored (RFC 9111 §3.1).
+//! Left out by sources when they send a request, stripped by them from answers, and never stored (RFC 9111 §3.1).
 
 use http::header::{
     CONNECTION, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
@@ -28,13 +28,29 @@ static ALWAYS: [HeaderName; 10] = [
     PROXY_AUTHORIZATION,
 ];
 
-/// Removes `Connection`, the fields it names, and those that are always hop-by-hop.
-pub fn strip(fields: &mut HeaderMap) {
-    for name in named(fields) {
-        fields.remove(name);
+/// Which fields of one message are about its connection: `Connection`, those it names, and those that always are.
+#[derive(Debug)]
+pub struct HopByHop {
+    named: Vec<HeaderName>,
+}
+
+impl HopByHop {
+    /// Those of the message with these fields.
+    pub fn of(fields: &HeaderMap) -> Self {
+        HopByHop { named: named(fields) }
     }
-    // Each message comes through here twice: names are looked at, and hashed only where something has to go.
-    while let Some(name) = fields.keys().find(|name| is_always_hop_by_hop(name)).cloned() {
+
+    /// Whether this is one of them.
+    pub fn has(&self, name: &HeaderName) -> bool {
+        is_always_hop_by_hop(name) || self.named.contains(name)
+    }
+}
+
+/// Removes the fields that are about the connection.
+pub fn strip(fields: &mut HeaderMap) {
+    let hop_by_hop = HopByHop::of(fields);
+    // Names are looked at, and hashed only where something has to go.
+    while let Some(name) = fields.keys().find(|name| hop_by_hop.has(name)).cloned() {
         fields.remove(name);
     }
 }
@@ -68,13 +84,8 @@ fn is_always_hop_by_hop(name: &HeaderName) -> bool {
         && ALWAYS.contains(name)
 }
 
-/// Whether [`strip`] would remove the field, given the message's `Connection` lines.
-pub(crate) fn is_hop_by_hop(name: &HeaderName, named: &[HeaderName]) -> bool {
-    ALWAYS.contains(name) || named.contains(name)
-}
-
 /// The fields that `Connection` names, apart from those it may not.
-pub(crate) fn named(fields: &HeaderMap) -> Vec<HeaderName> {
+fn named(fields: &HeaderMap) -> Vec<HeaderName> {
     fields
         .get_all(CONNECTION)
         .iter()

@@ -5,7 +5,8 @@ use http::header::{
     HeaderName, LAST_MODIFIED, SET_COOKIE, VARY,
 };
 
-use crate::{ResponseDirectives, hop_by_hop};
+use crate::ResponseDirectives;
+use crate::hop_by_hop::HopByHop;
 
 /// Not taken from an update: they describe the stored bytes, which it did not bring (RFC 9111 §3.2 names
 /// `Content-Length`, and allows leaving out what the integrity of the stored answer hangs on), or are one user's alone.
@@ -26,11 +27,11 @@ const NEVER_UPDATED: [HeaderName; 8] = [
 /// `Date` go when the update has none, as they would speak of the older answer (RFC 9111 §4.2.3). Fields that the
 /// result names in `private="…"` or `no-cache="…"` go too, as they do in [`storable_fields`](crate::storable_fields).
 pub fn freshen(stored: &mut HeaderMap, update: &HeaderMap) {
-    let named = hop_by_hop::named(update);
+    let hop_by_hop = HopByHop::of(update);
     stored.remove(AGE);
     stored.remove(DATE);
     for name in update.keys() {
-        if NEVER_UPDATED.contains(name) || hop_by_hop::is_hop_by_hop(name, &named) {
+        if NEVER_UPDATED.contains(name) || hop_by_hop.has(name) {
             continue;
         }
         stored.remove(name);

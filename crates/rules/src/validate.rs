@@ -4,7 +4,7 @@ use http::header::{
     DATE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
     RANGE,
 };
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
 use message::Fields;
 
 use crate::date::{self, FieldDate};
@@ -73,9 +73,17 @@ pub fn add_validators(stored: &HeaderMap, request: &mut HeaderMap) -> bool {
     request.contains_key(IF_NONE_MATCH) || request.contains_key(IF_MODIFIED_SINCE)
 }
 
+static CONDITIONS: [HeaderName; 6] =
+    [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE];
+
+/// Whether a request names a condition or a range.
+pub fn has_conditions(request: &HeaderMap) -> bool {
+    request.keys().any(|name| CONDITIONS.contains(name))
+}
+
 /// Removes every condition and the range: for fetching a whole answer into the cache.
 pub fn remove_conditions(request: &mut HeaderMap) {
-    for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE] {
+    for name in &CONDITIONS {
         request.remove(name);
     }
 }

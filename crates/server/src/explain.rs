@@ -143,7 +143,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
         }
     };
     if let Some(text) = target.into_changed() {
-        request.target = text.into();
+        request.parts_mut().target = text.into();
     }
     let stack = &local.stacks[destination.number];
     let end = stack.end();
@@ -286,8 +286,8 @@ impl Explanation {
         if let Some(signed) = gate.signed() {
             let refused = |_: &message::Error| self.controls.push(Control::new("signed", "refused"));
             let target = signed.admit(&request.view(), sent, Clock::date()).inspect_err(refused)?.into();
-            request.target = target;
-            signed.strip_cookie(&mut request.fields);
+            request.parts_mut().target = target;
+            signed.strip_cookie(&mut request.parts_mut().fields);
             self.controls.push(Control::new("signed", "the signature is valid, and taken off"));
         }
         for auth in gate.auth() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::USER_AGENT;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
-use message::{Body, Client, Error, Interim, Kind, Request, RequestParts, Result, Retry};
+use message::{Body, Client, Error, Kind, Request, RequestParts, Result, Retry};
 
 use crate::http::HttpSource;
 
@@ -63,16 +63,15 @@ fn request(origin: &HttpSource, wanted: Wanted<'_>) -> Request {
     let first = &origin.shared().plan().targets[0];
     let mut fields = wanted.fields;
     fields.insert(USER_AGENT, HeaderValue::from_static("fleetfoot"));
-    Box::new(RequestParts {
+    let mut request = Request::new(RequestParts {
         method: wanted.method,
         scheme: first.scheme,
         authority: first.authority().into(),
         target: wanted.target.into(),
         version: Version::HTTP_11,
         fields,
-        body: Body::from(wanted.body),
         client: Client::NOBODY,
-        interim: Interim::default(),
-        on_behalf: None,
-    })
+    });
+    request.body = Body::from(wanted.body);
+    request
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use expression::{Arguments, Json};
 use http::{HeaderMap, StatusCode};
-use message::{Ask, Call, Kind, OnBehalf, RequestParts, RequestView, Response, Result, Sent, Trip};
+use message::{Ask, Call, Kind, OnBehalf, Request, RequestView, Response, Result, Sent, Trip};
 use plan::{Read, ReadForm};
 
 use crate::call::{BoundCall, Question};
@@ -76,7 +76,7 @@ impl Ask for ValueCall {
         None
     }
 
-    fn request_mut(&mut self) -> Option<&mut RequestParts> {
+    fn request_mut(&mut self) -> Option<&mut Request> {
         None
     }
 
@@ -92,7 +92,7 @@ impl Ask for ValueCall {
         &'a self,
         _: &'a [Option<Box<str>>],
     ) -> (RequestView<'a>, &'a [Option<Box<str>>]) {
-        (self.on_behalf.request.view(), &self.on_behalf.names)
+        (self.on_behalf.parts.view(), &self.on_behalf.names)
     }
 }
 

@@ -111,7 +111,7 @@ impl<C: Call> Caching<'_, C> {
         if let FillRole::Lead(fill) = self.store.fills.join(&ask.key.view(), wanted, &self.store.marks) {
             let mut background = ask.request.again();
             if background.method == Method::HEAD {
-                background.method = Method::GET;
+                background.parts_mut().method = Method::GET;
             }
             let wishes = Wishes { directives: RequestDirectives::default(), ..Wishes::of(ask, self.policy) };
             self.start(fill, &ask.key, wishes, background, Some(Arc::clone(stale)), None);

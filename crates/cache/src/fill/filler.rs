@@ -29,7 +29,7 @@ use crate::fill::partial_body::{KeptPart, PartialBody};
 use crate::fill::unshared::Unshared;
 use crate::fill::{ArrivingHead, Settled};
 use crate::key::Key;
-use crate::request::prepare::restore_tags;
+use crate::request::prepare::{remove_conditions, restore_tags};
 
 /// What the leader gets that followers do not: an answer with fields that may not be shared.
 pub(crate) enum Own {
@@ -120,11 +120,13 @@ impl<C: Call> Filler<C> {
         let stored = self.keeper.stale.as_ref().map(|entry| entry.fields());
         let range = self.range_of(&request.fields);
         match &stored {
-            Some(stored) => drop(rules::validate::add_validators(stored, &mut request.fields)),
-            None if self.wishes.conditions => restore_tags(&mut request.fields, &self.keeper.policy),
-            None => rules::validate::remove_conditions(&mut request.fields),
+            Some(stored) => drop(rules::validate::add_validators(stored, &mut request.parts_mut().fields)),
+            None if self.wishes.conditions => restore_tags(&mut request, &self.keeper.policy),
+            None => remove_conditions(&mut request),
         }
-        request.fields.extend(range);
+        if !range.is_empty() {
+            request.parts_mut().fields.extend(range);
+        }
         let answered = self.send(request).await?;
         if answered.response.status != StatusCode::NOT_MODIFIED
             || (self.wishes.conditions && stored.is_none())
@@ -137,7 +139,7 @@ impl<C: Call> Filler<C> {
             return Ok(answered);
         }
         let mut again = asked.again();
-        rules::validate::remove_conditions(&mut again.fields);
+        remove_conditions(&mut again);
         self.send(again).await
     }
 

@@ -17,6 +17,7 @@ use message::{Body, Call, Error, Kind, Request, Response, Result};
 use crate::below;
 use crate::fill::ArrivingHead;
 use crate::fill::beginning::Beginning;
+use crate::request::prepare::remove_conditions;
 
 type Asking = Pin<Box<dyn Future<Output = Result<Response>>>>;
 
@@ -27,7 +28,7 @@ impl Again {
     /// `request`: as the origin got it.
     pub(crate) fn new<C: Call>(call: &C, request: &Request) -> Self {
         let (call, mut request) = (call.clone(), request.again());
-        rules::validate::remove_conditions(&mut request.fields);
+        remove_conditions(&mut request);
         Again(Box::new(move || Box::pin(async move { below::ask(&call, request).await })))
     }
 }

@@ -12,29 +12,37 @@ pub(crate) fn prepare(request: &mut Request, policy: &CachePolicy) {
     let mut kept = String::new();
     let target = key.query.target(&request.target, &mut kept);
     if *target != *request.target {
-        request.target = target.into();
+        request.parts_mut().target = target.into();
     }
     if let Some(names) = &key.cookies {
-        keep_cookies(&mut request.fields, names);
+        keep_cookies(&mut request.parts_mut().fields, names);
     }
     if policy.compress.is_some() {
-        request.fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        drop_dated_range(&mut request.fields);
+        let fields = &mut request.parts_mut().fields;
+        fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        drop_dated_range(fields);
     } else if key.fold_encodings {
         let folded = rules::encoding::fold(Fields::Map(&request.fields)).clone();
-        request.fields.insert(ACCEPT_ENCODING, folded);
+        request.parts_mut().fields.insert(ACCEPT_ENCODING, folded);
     }
     if let Some(known) = &key.fold_languages
         && let Some(language) = rules::language::fold(Fields::Map(&request.fields), known).cloned()
     {
-        request.fields.insert(ACCEPT_LANGUAGE, language);
+        request.parts_mut().fields.insert(ACCEPT_LANGUAGE, language);
     }
 }
 
 /// Entity tags of compressed forms are ours: the origin knows its own only.
-pub(crate) fn restore_tags(fields: &mut HeaderMap, policy: &CachePolicy) {
+pub(crate) fn restore_tags(request: &mut Request, policy: &CachePolicy) {
     if policy.compress.is_some() {
-        rules::etag::forward_without_encoding(fields);
+        rules::etag::forward_without_encoding(&mut request.parts_mut().fields);
+    }
+}
+
+/// Has it ask for all of the answer, whatever the client has: what is shared is not copied for nothing.
+pub(crate) fn remove_conditions(request: &mut Request) {
+    if rules::validate::has_conditions(&request.fields) {
+        rules::validate::remove_conditions(&mut request.parts_mut().fields);
     }
 }
 

@@ -88,7 +88,7 @@ fn preferences_are_folded_into_few_classes() {
 
 fn query(method: &'static str, content_type: &'static str, content: &'static str) -> Request {
     let mut request = request(Method::from_bytes(method.as_bytes()).unwrap(), "/q", &[]);
-    request.fields.insert("content-type", HeaderValue::from_static(content_type));
+    request.parts_mut().fields.insert("content-type", HeaderValue::from_static(content_type));
     let whole = Full::new(Bytes::from_static(content.as_bytes()));
     request.body = Body::stream(whole.map_err(|never| match never {}));
     request
@@ -167,10 +167,9 @@ fn all_lines_of_a_content_type_count() {
         let origin = Origin::new(CachePolicy::default());
         let ask = |more: Option<&'static str>| {
             let mut request = query("QUERY", "a/b", "content");
-            request
-                .fields
-                .extend(more.map(|line| (http::header::CONTENT_ENCODING, HeaderValue::from_static(line))));
-            request.fields.append("content-type", HeaderValue::from_static("x/y"));
+            let fields = &mut request.parts_mut().fields;
+            fields.extend(more.map(|line| (http::header::CONTENT_ENCODING, HeaderValue::from_static(line))));
+            fields.append("content-type", HeaderValue::from_static("x/y"));
             request
         };
         origin.will(Reply::new(200, FRESH, "two types")).will(Reply::new(200, FRESH, "one"));

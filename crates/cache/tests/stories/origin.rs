@@ -12,8 +12,8 @@ use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Method, StatusCode, Version};
 use http_body_util::BodyExt;
 use message::{
-    Body, Call, Client, Clock, Error, Interim, Kind, Request, RequestParts, RequestView, Response, Result,
-    Scheme, Trip,
+    Body, Call, Client, Clock, Error, Kind, Request, RequestParts, RequestView, Response, Result, Scheme,
+    Trip,
 };
 use plan::CachePolicy;
 use tokio::runtime::{Builder, LocalOptions};
@@ -240,17 +240,14 @@ pub(crate) const AUTHORITY: &str = "api.example";
 
 pub(crate) fn request(method: Method, target: &str, fields: &[(&str, &str)]) -> Request {
     let address = "127.0.0.1:1".parse().unwrap();
-    Box::new(RequestParts {
+    Request::new(RequestParts {
         method,
         scheme: Scheme::Http,
         authority: AUTHORITY.into(),
         target: target.into(),
         version: Version::HTTP_11,
         fields: map(fields),
-        body: Body::Empty,
         client: Client { address, local: address, trusted: false },
-        interim: Interim::default(),
-        on_behalf: None,
     })
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use ::http1::{Framing, RequestHead, to_header_map};
 use http::header::{HOST, HeaderName, HeaderValue, UPGRADE};
 use http::{HeaderMap, Method};
-use message::{Body, Error, Interim, Kind, RequestParts, Result, Scheme};
+use message::{Error, Kind, Request, RequestParts, Result, Scheme};
 
 use super::exchange::Exchange;
 use super::head::Asked;
@@ -38,17 +38,14 @@ pub(super) fn accept<H>(
         keep_alive: head.keep_alive,
         upgrade,
     };
-    let request = Box::new(RequestParts {
+    let request = Request::new(RequestParts {
         method: head.method,
         scheme,
         authority: authority.into(),
         target: target.into(),
         version: head.version,
         fields,
-        body: Body::Empty,
         client: context.client,
-        interim: Interim::default(),
-        on_behalf: None,
     });
     Ok(Box::new(Exchange { request, asked, framing: head.framing, expect_continue: head.expect_continue }))
 }

@@ -51,18 +51,16 @@ pub(super) fn read<H>(
         let awaited = expects.then(|| interim.clone());
         Body::stream(Content::new(content, length, awaited, limits, progress.clone()))
     };
-    Ok(Box::new(RequestParts {
+    let parts = RequestParts {
         method: head.method,
         scheme,
         authority,
         target,
         version: Version::HTTP_2,
         fields,
-        body,
         client: connection.client,
-        interim,
-        on_behalf: None,
-    }))
+    };
+    Ok(Request { body, interim, ..Request::new(parts) })
 }
 
 fn malformed(detail: &'static str) -> Error {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue, StatusCode};
-use message::{Ask, Call, RequestParts, Result, Trip};
+use message::{Ask, Call, Request, Result, Trip};
 use rules::{NamePattern, QueryKey, QueryNames};
 
 use super::tokens::Tokens;
@@ -52,21 +52,21 @@ impl Carried {
     }
 
     /// Puts it into a request. False: it has to be waited for.
-    pub(crate) fn write(&self, request: &mut RequestParts) -> bool {
+    pub(crate) fn write(&self, request: &mut Request) -> bool {
         match self {
             Carried::Fields(fields) => {
                 for (name, value) in fields {
                     set(request, name, value.clone());
                 }
             }
-            Carried::Query(query) => query.write(&mut request.target),
+            Carried::Query(query) => query.write(&mut request.parts_mut().target),
             Carried::Token(_) => return false,
         }
         true
     }
 
     /// The same, waited for where that is needed.
-    pub(crate) async fn put(&self, request: &mut RequestParts) -> Result<()> {
+    pub(crate) async fn put(&self, request: &mut Request) -> Result<()> {
         if let Carried::Token(tokens) = self {
             set(request, &AUTHORIZATION, tokens.token().await?.field);
         } else {
@@ -136,9 +136,9 @@ fn with<Q: Ask>(mut ask: Q, field: &HeaderValue) -> Q {
 }
 
 /// In place of all of this name. No client may have it taken off again.
-fn set(request: &mut RequestParts, name: &HeaderName, value: HeaderValue) {
-    rules::hop_by_hop::keep(&mut request.fields, name);
-    request.fields.insert(name, value);
+fn set(request: &mut Request, name: &HeaderName, value: HeaderValue) {
+    rules::hop_by_hop::keep(&mut request.parts_mut().fields, name);
+    request.parts_mut().fields.insert(name, value);
 }
 
 impl SecretQuery {

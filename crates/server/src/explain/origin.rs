@@ -50,7 +50,7 @@ pub(super) async fn ask(
 ) -> Result<()> {
     let authority = request.authority.clone();
     // As the cache asks: for the whole answer, whatever part or condition the client names.
-    rules::validate::remove_conditions(&mut request.fields);
+    rules::validate::remove_conditions(&mut request.parts_mut().fields);
     let asked = request.head_only();
     for layer in layers {
         layer.authenticate(&mut request).await?;

@@ -38,9 +38,9 @@ impl Composed {
             Bytes::new()
         };
         // What nobody has read of it stays with this exchange; the rest may outlive it in a fill.
-        let _unread = (std::mem::take(&mut request.body), std::mem::take(&mut request.interim));
-        let on_behalf = Rc::new(OnBehalf { request, names: Arc::clone(names) });
-        let view = on_behalf.request.view();
+        let Request { parts, body: _unread, interim: _told, .. } = request;
+        let on_behalf = Rc::new(OnBehalf { parts, names: Arc::clone(names) });
+        let view = on_behalf.parts.view();
         let steps = Steps::new(&self.lines, Rc::clone(&on_behalf), plan.save.pipeline);
         let flights = &self.lines.flights;
         let run = Run {

@@ -8,7 +8,7 @@ use admin::{Errand, Fetched, Purpose};
 use http::header::USER_AGENT;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use http_body::Body as _;
-use message::{Body, Client, Interim, Request, RequestParts, Scheme, Trip};
+use message::{Client, Request, RequestParts, Scheme, Trip};
 
 use crate::walk::handler::CoreHandler;
 
@@ -75,16 +75,13 @@ pub(crate) fn request(
     mut fields: HeaderMap,
 ) -> Request {
     fields.entry(USER_AGENT).or_insert(AGENT);
-    Box::new(RequestParts {
+    Request::new(RequestParts {
         method,
         scheme,
         authority: authority.into(),
         target: target.into(),
         version: Version::HTTP_11,
         fields,
-        body: Body::Empty,
         client: Client::NOBODY,
-        interim: Interim::default(),
-        on_behalf: None,
     })
 }

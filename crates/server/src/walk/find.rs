@@ -25,7 +25,10 @@ pub(crate) fn find<'a>(local: &'a Local, request: &mut Request, trip: &mut Trip)
                 }
             }
         })?;
-    trip.sent = target.into_changed().map(|text| std::mem::replace(&mut request.target, text.into()));
+    trip.sent = target.into_changed().map(|text| {
+        let target = &mut request.parts_mut().target;
+        std::mem::replace(target, text.into())
+    });
     Ok(destination)
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use compose::{Calls, Flight};
 use http::header::{CONTENT_TYPE, VIA};
 use http::{HeaderValue, Version};
-use message::{Body, Call, Client, FLEETFOOT_ERROR, Interim, OnBehalf, Request, RequestParts, Result, Trip};
+use message::{Body, Call, Client, FLEETFOOT_ERROR, OnBehalf, Request, RequestParts, Result, Trip};
 use plan::{HttpForm, Step};
 use policy::Stack;
 use source::{BoundCall, ContentSource, Pipelines, Question, Value, ValueCall};
@@ -69,20 +69,20 @@ fn request(origin: &source::HttpSource, call: BoundCall, on_behalf: Rc<OnBehalf>
         fields.entry(CONTENT_TYPE).or_insert(JSON);
     }
     // So that one that comes back to us by its own steps is found out.
-    for passed in on_behalf.request.fields.get_all(VIA) {
+    for passed in on_behalf.parts.fields.get_all(VIA) {
         fields.append(VIA, passed.clone());
     }
-    Box::new(RequestParts {
+    let mut request = Request::new(RequestParts {
         method,
         scheme: first.scheme,
         authority: first.authority().into(),
         target,
         version: Version::HTTP_11,
         fields,
-        body: body.map_or(Body::Empty, Body::from),
         // Whoever asks is no part of the call: it may be made for several at once, and its answer kept.
         client: Client::NOBODY,
-        interim: Interim::default(),
-        on_behalf: Some(on_behalf),
-    })
+    });
+    request.body = body.map_or(Body::Empty, Body::from);
+    request.on_behalf = Some(on_behalf);
+    request
 }

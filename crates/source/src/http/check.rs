@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Version};
-use message::{Body, Client, Interim, Request, RequestParts};
+use message::{Client, Request, RequestParts};
 use plan::Health;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -81,17 +81,14 @@ async fn check(shared: &Arc<SharedOrigin>, health: &Health, index: usize) -> Res
 fn request(health: &Health, authority: &str) -> Request {
     let mut fields = HeaderMap::new();
     fields.insert(http::header::USER_AGENT, HeaderValue::from_static("fleetfoot-health-check"));
-    Box::new(RequestParts {
+    Request::new(RequestParts {
         method: health.method.clone(),
         scheme: message::Scheme::Http,
         authority: authority.into(),
         target: health.target.as_str().into(),
         version: Version::HTTP_11,
         fields,
-        body: Body::Empty,
         client: Client::NOBODY,
-        interim: Interim::default(),
-        on_behalf: None,
     })
 }
 

@@ -1,16 +1,16 @@
-//! Forwarded: what an origin is told about the client and the way here. In: a request. Out: the same without what
-//! only we may say, and our own words as lines. Called by `outgoing`.
+//! Forwarded: what an origin is told about the client and the way here. In: a request. Out: our own words as lines, and
+//! which of the request's fields they stand for. Called by `outgoing`.
 //!
 //! Origins believe these fields: they build links, log addresses and open doors by them. From a stranger they are
-//! claims, so they are taken off (else one client's `X-Forwarded-Host` ends up in everybody's cached answer); from a
+//! claims, so they go no further (else one client's `X-Forwarded-Host` ends up in everybody's cached answer); from a
 //! proxy that the config trusts they are kept, and ours appended.
 
 use std::io::Write;
 use std::net::IpAddr;
 
 use http::Version;
-use http::header::{FORWARDED, HeaderMap, HeaderName, VIA};
-use message::{Client, Error, Kind, Request, Result, Scheme};
+use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue, VIA};
+use message::{Client, Error, Kind, RequestParts, Result, Scheme};
 
 /// Our name in `Via` (RFC 9110 §7.6.3).
 const PSEUDONYM: &str = "fleetfoot";
@@ -25,8 +25,7 @@ const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
 /// Our own words about a request, kept apart from its fields so that they go onto the wire without a detour.
 #[derive(Debug)]
 pub(super) struct Forwarded {
-    /// `None` for a call of several clients, or of none in particular.
-    client: Option<IpAddr>,
+    client: Client,
     scheme: Scheme,
     received_by: &'static str,
     before: Before,
@@ -44,30 +43,44 @@ struct Before {
 }
 
 impl Forwarded {
-    /// Takes the claims off the request. An error when the request goes round in circles.
-    pub(super) fn take_from(request: &mut Request) -> Result<Self> {
-        let Client { trusted, .. } = request.client;
-        let fields = &mut request.fields;
+    /// About this request. An error when it goes round in circles.
+    pub(super) fn of(request: &RequestParts) -> Result<Self> {
+        let RequestParts { client, fields, scheme, version, .. } = request;
         refuse_loop(fields)?;
-        remove_all(fields, |name| is_never_passed(name) || (!trusted && rules::claim::is_claim(name)));
-        // Of a stranger's claims nothing is left; asking for each of them would only cost time.
-        let kept = |fields: &HeaderMap, name| trusted && fields.contains_key(name);
-        let mut list = |name| if trusted { take_list(fields, name) } else { Vec::new() };
-        let (forwarded, forwarded_for) = (list(&FORWARDED), list(&FORWARDED_FOR));
+        // Of a stranger's claims none counts; asking for each of them would only cost time.
+        let kept = |name| client.trusted && fields.contains_key(name);
+        let list = |name| if client.trusted { list(fields, name) } else { Vec::new() };
         Ok(Forwarded {
-            client: (!request.client.is_nobody()).then(|| request.client.address.ip().to_canonical()),
-            scheme: request.scheme,
-            received_by: protocol(request.version),
-            before: Before { via: take_list(fields, &VIA), forwarded, forwarded_for },
-            says_proto: !kept(fields, FORWARDED_PROTO),
-            says_host: !kept(fields, FORWARDED_HOST),
-            says_real_ip: !kept(fields, REAL_IP),
+            client: *client,
+            scheme: *scheme,
+            received_by: protocol(*version),
+            before: Before {
+                via: self::list(fields, &VIA),
+                forwarded: list(&FORWARDED),
+                forwarded_for: list(&FORWARDED_FOR),
+            },
+            says_proto: !kept(FORWARDED_PROTO),
+            says_host: !kept(FORWARDED_HOST),
+            says_real_ip: !kept(REAL_IP),
         })
+    }
+
+    /// Whether a field of the request does not go on: we say it ourselves, or nobody may.
+    pub(super) fn replaces(&self, name: &HeaderName) -> bool {
+        let text = name.as_str();
+        *name == VIA
+            || is_never_passed(text)
+            || if self.client.trusted {
+                [FORWARDED, FORWARDED_FOR].contains(name)
+            } else {
+                rules::claim::is_claim(text)
+            }
     }
 
     /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
     pub(super) fn lines(&self, authority: &str, mut say: impl FnMut(HeaderName, &[u8])) {
-        let client = self.client.map(text_of);
+        let ip = self.client.ip();
+        let client = ip.map(text_of);
         let mut line = Vec::with_capacity(256);
         begin(&mut line, &self.before.via);
         put(&mut line, &[self.received_by, " ", PSEUDONYM]);
@@ -80,7 +93,7 @@ impl Forwarded {
         }
 
         begin(&mut line, &self.before.forwarded);
-        match (self.client, &client) {
+        match (ip, &client) {
             (Some(IpAddr::V4(_)), Some(client)) => {
                 line.extend_from_slice(b"for=");
                 line.extend_from_slice(client);
@@ -151,26 +164,10 @@ const fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// Removes the field and gives its lines as one list.
-fn take_list(fields: &mut HeaderMap, name: &HeaderName) -> Vec<u8> {
-    let mut list = Vec::new();
-    if fields.contains_key(name) {
-        for value in fields.get_all(name) {
-            if !list.is_empty() {
-                list.extend_from_slice(b", ");
-            }
-            list.extend_from_slice(value.as_bytes());
-        }
-        fields.remove(name);
-    }
-    list
-}
-
-/// One look at each name; nothing is hashed unless something has to go.
-fn remove_all(fields: &mut HeaderMap, goes: impl Fn(&str) -> bool) {
-    while let Some(name) = fields.keys().find(|name| goes(name.as_str())).cloned() {
-        fields.remove(name);
-    }
+/// The lines of a field as one list.
+fn list(fields: &HeaderMap, name: &HeaderName) -> Vec<u8> {
+    let lines: Vec<_> = fields.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    lines.join(&b", "[..])
 }
 
 fn refuse_loop(fields: &HeaderMap) -> Result<()> {

@@ -1,5 +1,5 @@
-use http::{HeaderValue, Method};
-use message::{Body, Interim, RequestParts};
+use http::Method;
+use message::Client;
 
 use super::*;
 
@@ -24,11 +24,12 @@ const STRANGER: Case = Case {
 impl Case {
     /// The fields at the origin, sorted.
     fn fields(&self) -> Vec<(String, String)> {
-        let mut request = self.request();
-        let forwarded = Forwarded::take_from(&mut request).unwrap();
+        let request = self.request();
+        let forwarded = Forwarded::of(&request).unwrap();
         let mut all: Vec<_> = request
             .fields
             .iter()
+            .filter(|(name, _)| !forwarded.replaces(name))
             .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
             .collect();
         forwarded.lines(self.authority, |name, value| {
@@ -38,24 +39,21 @@ impl Case {
         all
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> RequestParts {
         let mut fields = HeaderMap::new();
         for &(name, value) in self.sent {
             fields.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let address = self.client.parse().unwrap();
-        Box::new(RequestParts {
+        RequestParts {
             method: Method::GET,
             scheme: self.scheme,
             authority: self.authority.into(),
             target: "/".into(),
             version: self.version,
             fields,
-            body: Body::Empty,
             client: Client { address, local: address, trusted: self.trusted },
-            interim: Interim::default(),
-            on_behalf: None,
-        })
+        }
     }
 
     #[track_caller]
@@ -157,7 +155,7 @@ fn ipv6_is_quoted_and_a_missing_host_not_made_up() {
 #[test]
 fn the_sixth_visit_is_a_loop() {
     const FIVE: &str = "1.1 fleetfoot, 1.1 fleetfoot, 2.0 edge, 1.0 FleetFoot (x), 1.1 fleetfoot";
-    let visits = |sent| Forwarded::take_from(&mut Case { sent, ..STRANGER }.request());
+    let visits = |sent| Forwarded::of(&Case { sent, ..STRANGER }.request());
     assert!(visits(&[("via", FIVE), ("via", "HTTP/1.1 fleetfoot")]).is_ok());
     let error = visits(&[("via", FIVE), ("via", "1.1 fleetfoot, 1.1 fleetfoot")]).unwrap_err();
     assert_eq!((error.kind(), error.may_retry()), (Kind::Loop, message::Retry::Never));

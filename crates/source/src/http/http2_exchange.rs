@@ -60,7 +60,7 @@ pub(super) async fn exchange(
         interims: 0,
         timer: Timer::default(),
         progress: (0, false),
-        method: &outgoing.method,
+        method: outgoing.method(),
         interim: &outgoing.interim,
         plan,
         target,

@@ -135,7 +135,7 @@ impl Origin {
         let upload =
             Upload::new(head, std::mem::take(&mut outgoing.body), encoder, outgoing.expects_continue);
         let terms = Terms {
-            method: &outgoing.method,
+            method: outgoing.method(),
             interim: &outgoing.interim,
             upgrade: outgoing.upgrade.as_ref(),
             timeouts: &plan.timeouts,

@@ -1,6 +1,8 @@
 //! Outgoing: a request made ready for the next hop. In: what the listener received. Out: a head for HTTP/1.1 or for
 //! HTTP/2, as often as it takes, and the content. Made once by `send`, written by the exchanges.
 
+use std::rc::Rc;
+
 use http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE,
 };
@@ -8,20 +10,19 @@ use http::{Method, Uri, Version};
 use http1::Framing;
 use message::{Body, Error, Interim, Kind, Request, RequestParts, Result, Scheme};
 use plan::HostField;
+use rules::hop_by_hop::HopByHop;
 
 use super::forwarded::Forwarded;
 use super::shared_origin::Target;
 
 /// See the module.
 pub(super) struct Outgoing {
-    pub(super) method: Method,
-    authority: Box<str>,
-    target: Box<str>,
-    fields: HeaderMap,
+    parts: Rc<RequestParts>,
     /// The content; taken out while it is being sent.
     pub(super) body: Body,
     /// Where informational answers go.
     pub(super) interim: Interim,
+    hop_by_hop: HopByHop,
     forwarded: Forwarded,
     /// The protocols to which the client wants to switch (RFC 9110 §7.8).
     pub(super) upgrade: Option<HeaderValue>,
@@ -31,26 +32,31 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Removes what was meant for us alone and what strangers may not say.
-    pub(super) fn new(mut request: Request) -> Result<Self> {
+    pub(super) fn new(request: Request) -> Result<Self> {
         refuse_injection(&request)?;
-        let upgrade = wanted_upgrade(&request);
-        let accepts_trailers = has_member(&request.fields, &TE, b"trailers");
-        rules::hop_by_hop::strip(&mut request.fields);
-        let forwarded = Forwarded::take_from(&mut request)?;
-        let expects_continue = settle_expectation(&mut request);
-        let RequestParts { method, authority, target, fields, body, interim, .. } = *request;
         Ok(Outgoing {
-            method,
-            authority,
-            target,
-            fields,
-            body,
-            interim,
-            forwarded,
-            upgrade,
-            expects_continue,
-            accepts_trailers,
+            hop_by_hop: HopByHop::of(&request.fields),
+            forwarded: Forwarded::of(&request)?,
+            upgrade: wanted_upgrade(&request),
+            expects_continue: expects_continue(&request),
+            accepts_trailers: has_member(&request.fields, &TE, b"trailers"),
+            parts: request.parts,
+            body: request.body,
+            interim: request.interim,
+        })
+    }
+
+    /// The method, case as sent.
+    pub(super) fn method(&self) -> &Method {
+        &self.parts.method
+    }
+
+    /// The fields that go on: not those that were meant for us alone, and none that strangers may not say.
+    fn fields(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+        self.parts.fields.iter().filter(|(name, _)| {
+            !self.hop_by_hop.has(name)
+                && !self.forwarded.replaces(name)
+                && (**name != EXPECT || self.expects_continue)
         })
     }
 
@@ -62,15 +68,15 @@ impl Outgoing {
             HostField::Target => false,
             HostField::Fixed(host) => return host,
         };
-        if clients && !self.authority.is_empty() { &self.authority } else { &target.authority }
+        if clients && !self.parts.authority.is_empty() { &self.parts.authority } else { &target.authority }
     }
 
     /// Appends the whole head for HTTP/1.1.
     pub(super) fn write_head(&self, host: &str, out: &mut Vec<u8>) {
         out.reserve(1024);
-        http1::write_request_head(out, &self.method, &self.target, host, &self.fields, self.framing());
-        out.truncate(out.len() - 2); // our lines come before the empty one
-        self.forwarded.lines(&self.authority, |name, value| line(out, &name, value));
+        let RequestParts { method, target, authority, .. } = &*self.parts;
+        http1::write_request_head(out, method, target, host, self.fields(), self.framing());
+        self.forwarded.lines(authority, |name, value| line(out, &name, value));
         match (&self.upgrade, self.accepts_trailers) {
             (Some(_), true) => line(out, &CONNECTION, b"upgrade, te"),
             (Some(_), false) => line(out, &CONNECTION, b"upgrade"),
@@ -92,21 +98,21 @@ impl Outgoing {
         let uri = Uri::builder()
             .scheme(scheme.as_str())
             .authority(host)
-            .path_and_query(&*self.target)
+            .path_and_query(&*self.parts.target)
             .build()
             .map_err(refused)?;
         let mut head = http::Request::new(());
-        *head.method_mut() = self.method.clone();
+        *head.method_mut() = self.method().clone();
         *head.uri_mut() = uri;
         *head.version_mut() = Version::HTTP_2;
         let fields = head.headers_mut();
-        fields.clone_from(&self.fields);
-        fields.remove(HOST);
-        fields.remove(CONTENT_LENGTH);
+        for (name, value) in self.fields().filter(|(name, _)| ![HOST, CONTENT_LENGTH].contains(name)) {
+            fields.append(name, value.clone());
+        }
         if let Framing::Length(length) = self.framing() {
             fields.insert(CONTENT_LENGTH, length.into());
         }
-        self.forwarded.lines(&self.authority, |name, value| {
+        self.forwarded.lines(&self.parts.authority, |name, value| {
             // Made of values that came in as field values, and of addresses.
             if let Ok(value) = HeaderValue::from_bytes(value) {
                 fields.insert(name, value);
@@ -190,15 +196,9 @@ fn wanted_upgrade(request: &Request) -> Option<HeaderValue> {
 }
 
 /// `Expect` goes on only when there is content to wait for (RFC 9110 §10.1.1), and never from HTTP/1.0 clients.
-fn settle_expectation(request: &mut Request) -> bool {
-    if !request.fields.contains_key(EXPECT) {
-        return false;
-    }
-    let expects = request.version != Version::HTTP_10
+fn expects_continue(request: &Request) -> bool {
+    request.fields.contains_key(EXPECT)
+        && request.version != Version::HTTP_10
         && !request.body.is_empty()
-        && has_member(&request.fields, &EXPECT, b"100-continue");
-    if !expects {
-        request.fields.remove(EXPECT);
-    }
-    expects
+        && has_member(&request.fields, &EXPECT, b"100-continue")
 }

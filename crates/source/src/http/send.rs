@@ -115,7 +115,7 @@ fn count_forwards(request: &mut Request) -> Option<Result<Response>> {
     let left = request.fields.get(MAX_FORWARDS)?.to_str().ok()?.parse::<u64>().ok()?;
     match left.checked_sub(1) {
         Some(left) => {
-            request.fields.insert(MAX_FORWARDS, HeaderValue::from(left));
+            request.parts_mut().fields.insert(MAX_FORWARDS, HeaderValue::from(left));
             None
         }
         None if request.method == Method::OPTIONS => Some(Ok(Response::new(StatusCode::NO_CONTENT))),

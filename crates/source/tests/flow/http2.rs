@@ -9,7 +9,7 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use http_body_util::BodyExt;
-use message::{Body, Kind, RequestParts, Retry};
+use message::{Body, Kind, Retry};
 use plan::Protocol;
 use source::HttpSource;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -74,7 +74,8 @@ async fn a_request_and_its_answer_with_trailers() {
         stream.send_trailers(trailers).unwrap();
     })
     .await;
-    let request = Box::new(RequestParts { target: "/svc/Method?a=b".into(), ..*post(whole("data")) });
+    let mut request = post(whole("data"));
+    request.parts_mut().target = "/svc/Method?a=b".into();
     let request = with(request, &[("te", "trailers"), ("connection", "te, x-hop"), ("x-hop", "1")]);
     let response = source.send(request).await.unwrap();
     assert_eq!(response.body.exact_length(), Some(2));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use http::Method;
-use message::{Kind, Retry};
+use message::{Kind, Request, Retry};
 
 use crate::support::*;
 
@@ -124,7 +124,7 @@ async fn nothing_is_sent_twice_that_had_content_or_the_beginning_of_an_answer() 
     let notes = Notes::default();
     let source = source_at(numbered(&notes, &[&[OK, ""], &[OK, "HTTP/1.1 2"], &[OK]]).await);
     answer(&source, get("/1")).await;
-    let put = Box::new(message::RequestParts { body: whole("data"), ..*request(Method::PUT, "/2") });
+    let put = Request { body: whole("data"), ..request(Method::PUT, "/2") };
     assert_eq!(source.send(put).await.unwrap_err().kind(), Kind::BrokeOff);
     answer(&source, get("/3")).await;
     assert_eq!(source.send(get("/4")).await.unwrap_err().kind(), Kind::BrokeOff);

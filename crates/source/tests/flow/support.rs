@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 use http_body::Frame;
 use http_body_util::BodyExt;
-use message::{Body, Client, Error, Interim, Request, RequestParts, Response, Scheme};
+use message::{Body, Client, Error, Request, RequestParts, Response, Scheme};
 use plan::{Balance, HostField, Protocol, Target, Timeouts};
 use source::{HttpSource, SharedOrigin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -158,17 +158,14 @@ pub(crate) fn source_at(port: u16) -> HttpSource {
 
 pub(crate) fn request(method: Method, target: &str) -> Request {
     let address = SocketAddr::from((Ipv4Addr::new(192, 0, 2, 7), 5555));
-    Box::new(RequestParts {
+    Request::new(RequestParts {
         method,
         scheme: Scheme::Http,
         authority: "api.example".into(),
         target: target.into(),
         version: Version::HTTP_11,
         fields: HeaderMap::new(),
-        body: Body::Empty,
         client: Client { address, local: address, trusted: false },
-        interim: Interim::default(),
-        on_behalf: None,
     })
 }
 
@@ -177,12 +174,12 @@ pub(crate) fn get(target: &str) -> Request {
 }
 
 pub(crate) fn post(body: impl Into<Body>) -> Request {
-    Box::new(RequestParts { body: body.into(), ..*request(Method::POST, "/") })
+    Request { body: body.into(), ..request(Method::POST, "/") }
 }
 
 pub(crate) fn with(mut request: Request, fields: &[(&'static str, &'static str)]) -> Request {
     for &(name, value) in fields {
-        request.fields.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        request.parts_mut().fields.append(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     request
 }

@@ -85,7 +85,7 @@ async fn authority_and_target_have_one_form() {
     let mut peer = Peer::connect(|request| async move {
         assert_eq!(&*request.authority, "a.b:81");
         assert!(!request.fields.contains_key("host"));
-        Response { body: Body::from(Bytes::from(request.target.into_string())), ..response(200) }
+        Response { body: Body::from(Bytes::from(request.target.to_string())), ..response(200) }
     });
     for (method, target, seen) in [
         ("GET", "http://a.b:81", "/"),
