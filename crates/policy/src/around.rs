@@ -4,8 +4,11 @@
 //! Layers that only do this need no future of their own: those that follow each other share one, and where none of them
 //! holds anything, there is none.
 
+use std::cell::Cell;
+
 use guard::LearntCall;
 use message::{Ask, Result, Trip};
+use tokio::time::Instant;
 
 use crate::accounts::AccountInUse;
 use crate::breaker::Watched;
@@ -14,6 +17,19 @@ use crate::cors::HeldCors;
 use crate::headers::HeldHeaders;
 use crate::learn::hear;
 use crate::rewrite::HeldRewrite;
+
+/// When a call arrives at layers that follow each other. The first of them that asks reads the clock: to read it takes as
+/// long as most of them take.
+#[derive(Debug, Default)]
+pub(crate) struct Moment(Cell<Option<Instant>>);
+
+impl Moment {
+    pub(crate) fn now(&self) -> Instant {
+        let now = self.0.get().unwrap_or_else(Instant::now);
+        self.0.set(Some(now));
+        now
+    }
+}
 
 /// What a layer says of a call that arrives.
 pub(crate) enum Arrival<A> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use guard::{Opened, Passage, SharedBreaker};
 use message::{Ask, Error, Kind, Result, Trip};
 
-use crate::around::{Arrival, Held};
+use crate::around::{Arrival, Held, Moment};
 use crate::by_source::BySource;
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
@@ -98,10 +98,11 @@ impl BreakerLayer {
         BreakerLayer(Rc::new(BreakerPlace { breakers, outcomes, each }))
     }
 
-    pub(crate) fn arrive<Q: Ask>(&self, trip: &mut Trip) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
+        let now = || moment.now().into_std();
         let passages = match &*self.0.each {
-            [only] => only.pass(Instant::now).map(Passages::Only),
-            each => passages(each, trip),
+            [only] => only.pass(now).map(Passages::Only),
+            each => passages(each, trip, now),
         };
         match passages {
             Some(passages) => Arrival::Hold(Held::Breaker(Watched { place: Rc::clone(&self.0), passages })),
@@ -131,8 +132,8 @@ impl BreakerLayer {
 }
 
 /// Where a call may go of several targets: to all that are well, or, where one is due for it, to that one alone as a probe.
-fn passages(each: &[Arc<SharedBreaker>], trip: &mut Trip) -> Option<Passages> {
-    let mut passages: Vec<_> = each.iter().map(|breaker| breaker.pass(Instant::now)).collect();
+fn passages(each: &[Arc<SharedBreaker>], trip: &mut Trip, now: impl Fn() -> Instant) -> Option<Passages> {
+    let mut passages: Vec<_> = each.iter().map(|breaker| breaker.pass(&now)).collect();
     let probe = passages.iter().position(|passage| passage.as_ref().is_some_and(Passage::is_probe));
     if let Some(probe) = probe {
         // The others keep theirs for whoever comes next.

@@ -14,7 +14,7 @@ use http::StatusCode;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Ask, Body, Call, Error, Kind, Result, Trip};
 
-use crate::around::{Arrival, Held};
+use crate::around::{Arrival, Held, Moment};
 use crate::by_source::BySource;
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
@@ -126,14 +126,16 @@ impl ConcurrencyLayer {
         self.concurrent.figures()
     }
 
-    pub(crate) fn arrive<A>(&self) -> Arrival<A> {
+    pub(crate) fn arrive<A>(&self, moment: &Moment) -> Arrival<A> {
         let Concurrent { in_flight, queue } = &*self.concurrent;
         // Whoever waits comes first.
         if queue.as_ref().is_some_and(|queue| !queue.is_empty(b"")) {
             return Arrival::Wait;
         }
         match (in_flight.try_take(), queue) {
-            (Some(permit), _) => Arrival::Hold(Held::UnderWay(UnderWayCall::new(permit))),
+            (Some(permit), _) => {
+                Arrival::Hold(Held::UnderWay(UnderWayCall { permit, began: moment.now().into_std() }))
+            }
             (None, Some(_)) => Arrival::Wait,
             (None, None) => Arrival::End(Err(self.refuse(Outcome::Refused))),
         }
@@ -155,7 +157,7 @@ impl ConcurrencyLayer {
             Err(in_vain) => return Err(self.refuse(in_vain.into())),
         };
         self.outcomes.count(Outcome::Queued);
-        let under_way = UnderWayCall::new(permit);
+        let under_way = UnderWayCall { permit, began: Instant::now() };
         let mut outcome = below.call(ask, trip).await;
         under_way.end::<Q>(&mut outcome);
         outcome
@@ -169,10 +171,6 @@ impl ConcurrencyLayer {
 }
 
 impl UnderWayCall {
-    fn new(permit: Permit) -> Self {
-        UnderWayCall { permit, began: Instant::now() }
-    }
-
     /// Says how the call has ended, and lets the place go with the last byte of its answer.
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>) {
         self.permit.tell(match outcome {

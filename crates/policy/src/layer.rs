@@ -4,7 +4,7 @@
 use message::{Ask, Request, Result, Trip};
 
 use crate::accounts::AccountsLayer;
-use crate::around::Arrival;
+use crate::around::{Arrival, Moment};
 use crate::breaker::BreakerLayer;
 use crate::cache::CacheLayer;
 use crate::concurrency::ConcurrencyLayer;
@@ -108,14 +108,14 @@ impl Layer {
     }
 
     /// A call comes to it, on its way down.
-    pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q, trip: &mut Trip) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
         match self {
             Layer::Cache(_) | Layer::Retry(_) => Arrival::Wait,
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
-            Layer::Breaker(breaker) => breaker.arrive::<Q>(trip),
-            Layer::Limit(limit) => limit.arrive(ask, trip),
-            Layer::Learn(learn) => learn.arrive(ask),
-            Layer::Concurrency(concurrency) => concurrency.arrive(),
+            Layer::Breaker(breaker) => breaker.arrive::<Q>(trip, moment),
+            Layer::Limit(limit) => limit.arrive(ask, trip, moment),
+            Layer::Learn(learn) => learn.arrive(ask, moment),
+            Layer::Concurrency(concurrency) => concurrency.arrive(moment),
             Layer::Credentials(credentials) => credentials.arrive(ask),
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Headers(headers) => headers.arrive(ask),
@@ -123,7 +123,7 @@ impl Layer {
             Layer::Cors(cors) => cors.arrive(ask),
             Layer::Respond(respond) => respond.arrive(ask),
             Layer::Faults(faults) => faults.arrive(ask),
-            Layer::Timeout(timeout) => timeout.arrive(ask, trip),
+            Layer::Timeout(timeout) => timeout.arrive(ask, trip, moment),
         }
     }
 }

@@ -9,7 +9,7 @@ use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall};
 use message::{Ask, Call, Clock, Error, Kind, Result, Trip};
 use rules::provider_limit::{Said, SaidQuota};
 
-use crate::around::{Arrival, Held};
+use crate::around::{Arrival, Held, Moment};
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
 use crate::queue::Queue;
@@ -63,14 +63,14 @@ impl LearnLayer {
     /// What it tells of.
     pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
 
-    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, moment: &Moment) -> Arrival<Q::Answer> {
         let owner = self.owner(ask);
         let Lessons { owners, queue, .. } = &*self.lessons;
         // Whoever waits comes first.
         if queue.as_ref().is_some_and(|queue| !queue.is_empty(&owner)) {
             return Arrival::Wait;
         }
-        match (owners.of(&owner).take(Instant::now()), queue) {
+        match (owners.of(&owner).take(moment.now().into_std()), queue) {
             (Admission::Taken(call), _) => Arrival::Hold(Held::Learnt(call)),
             (_, Some(_)) => Arrival::Wait,
             (Admission::In(wait), None) => Arrival::End(Err(self.refuse(wait, Outcome::Refused))),

@@ -13,7 +13,7 @@ use guard::{Admission, LimitDecision};
 use message::{Ask, Call, Error, Kind, Quota, QuotaPolicy, RequestView, Result, Trip};
 use plan::{Algorithm, LimitBy};
 
-use crate::around::Arrival;
+use crate::around::{Arrival, Moment};
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
 use crate::queue::Queue;
@@ -102,7 +102,7 @@ impl LimitLayer {
     pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
 
     /// Counts a call, and notes what is left.
-    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
         // What we ask of our own accord is nobody's to count, until it leaves the cache.
         if trip.is_errand {
             return Arrival::Pass;
@@ -113,7 +113,7 @@ impl LimitLayer {
         if queue.as_ref().is_some_and(|queue| !queue.is_empty(&key)) {
             return Arrival::Wait;
         }
-        let decision = counted.take(&key, Instant::now());
+        let decision = counted.take(&key, moment.now().into_std());
         match (decision.is_allowed, queue) {
             (false, Some(_)) => Arrival::Wait,
             (false, None) => Arrival::End(Err(self.refuse(&decision, Outcome::Refused, trip))),

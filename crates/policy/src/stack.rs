@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::future::Either;
 use message::{Ask, Call, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
 
-use crate::around::{Arrival, Held};
+use crate::around::{Arrival, Held, Moment};
 use crate::at_hand::{AtHand, Fresh};
 use crate::cache::Cacheable;
 use crate::cors::CorsLayer;
@@ -210,11 +210,11 @@ impl<E> Stack<E> {
     where
         E: Call<Q>,
     {
-        let mut held = Vec::new();
+        let (mut held, moment) = (Vec::new(), Moment::default());
         let mut next = at;
         let timers = &self.0.timers;
         for layer in &self.0.layers[at..] {
-            match layer.arrive(&mut ask, trip) {
+            match layer.arrive(&mut ask, trip, &moment) {
                 Arrival::Pass => {}
                 Arrival::Hold(what) => held.push(what),
                 Arrival::Wait => break,

@@ -9,9 +9,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use message::{Ask, Call, Deadline, Result, Trip};
-use tokio::time::Instant;
 
-use crate::around::Arrival;
+use crate::around::{Arrival, Moment};
 use crate::under_way::late;
 
 /// See the module.
@@ -23,11 +22,11 @@ pub struct TimeoutLayer {
 
 impl TimeoutLayer {
     /// Begins now: what lies below has no more time than this. Where content is still being sent, it begins after that.
-    pub(crate) fn arrive<Q: Ask>(self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(self, ask: &Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
         if ask.is_sending() {
             return Arrival::Wait;
         }
-        let own = Deadline { at: Instant::now() + self.within, within: self.within };
+        let own = Deadline { at: moment.now() + self.within, within: self.within };
         if trip.deadline.is_none_or(|outer| own.at < outer.at) {
             trip.deadline = Some(own);
         }

@@ -2,10 +2,7 @@
 //!
 //! Left out by sources when they send a request, stripped by them from answers, and never stored (RFC 9111 §3.1).
 
-use http::header::{
-    CONNECTION, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
-    TRANSFER_ENCODING, UPGRADE,
-};
+use http::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
 
 use crate::list;
 
@@ -15,18 +12,22 @@ use crate::list;
 /// §11.7): as a gateway we neither ask for credentials nor pass on what was meant for another. `HTTP2-Settings` belongs
 /// to the upgrade to h2c that we do not offer. `TE` goes too; whoever wants trailers from the next hop says so anew.
 /// `Trailer` stays: it describes the message, and RFC 9110 took it off the list that RFC 2616 had it on.
-static ALWAYS: [HeaderName; 10] = [
-    CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    TE,
-    TRANSFER_ENCODING,
-    UPGRADE,
-    HeaderName::from_static("http2-settings"),
-    PROXY_AUTHENTICATE,
-    HeaderName::from_static("proxy-authentication-info"),
-    PROXY_AUTHORIZATION,
-];
+fn is_always_hop_by_hop(name: &HeaderName) -> bool {
+    // As text: the length alone tells most fields apart from all of these.
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "te"
+            | "transfer-encoding"
+            | "upgrade"
+            | "http2-settings"
+            | "proxy-authenticate"
+            | "proxy-authentication-info"
+            | "proxy-authorization"
+    )
+}
 
 /// Which fields of one message are about its connection: `Connection`, those it names, and those that always are.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ pub fn strip(fields: &mut HeaderMap) {
 /// Removes the fields that `Connection` names, but leaves it and those that are always hop-by-hop: for whoever decides by
 /// a request's fields before [`strip`] takes the rest off. What the next hop will not see must not choose an answer.
 pub fn strip_named(fields: &mut HeaderMap) {
-    for name in named(fields).iter().filter(|name| !ALWAYS.contains(name)) {
+    for name in named(fields).iter().filter(|name| !is_always_hop_by_hop(name)) {
         fields.remove(name);
     }
 }
@@ -77,11 +78,6 @@ pub fn keep(fields: &mut HeaderMap, name: &HeaderName) {
         Ok(left) if !left.is_empty() => drop(fields.insert(CONNECTION, left)),
         _ => drop(fields.remove(CONNECTION)),
     }
-}
-
-fn is_always_hop_by_hop(name: &HeaderName) -> bool {
-    matches!(name.as_str().as_bytes().first(), Some(b'c' | b'h' | b'k' | b'p' | b't' | b'u'))
-        && ALWAYS.contains(name)
 }
 
 /// The fields that `Connection` names, apart from those it may not.
