@@ -98,6 +98,11 @@ impl BreakerLayer {
         BreakerLayer(Rc::new(BreakerPlace { breakers, outcomes, each }))
     }
 
+    /// Whether it has something to give while it is open.
+    pub(crate) fn stands_in(&self) -> bool {
+        self.0.breakers.rule.instead.is_some()
+    }
+
     pub(crate) fn arrive<Q: Ask>(&self, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
         let now = || moment.now().into_std();
         let passages = match &*self.0.each {

@@ -95,6 +95,26 @@ impl Layer {
         }
     }
 
+    /// Whether content of its own may stand in for the source's: nobody has looked yet whether that is what was asked for.
+    pub(crate) fn makes_content(&self) -> bool {
+        match self {
+            Layer::Respond(_) | Layer::Faults(_) => true,
+            Layer::Breaker(breaker) => breaker.stands_in(),
+            Layer::Cache(_)
+            | Layer::Hedge(_)
+            | Layer::Retry(_)
+            | Layer::Limit(_)
+            | Layer::Learn(_)
+            | Layer::Concurrency(_)
+            | Layer::Credentials(_)
+            | Layer::Accounts(_)
+            | Layer::Headers(_)
+            | Layer::Rewrite(_)
+            | Layer::Cors(_)
+            | Layer::Timeout(_) => false,
+        }
+    }
+
     /// Puts in what it has a call carry: for whoever asks the end without its layers.
     ///
     /// # Errors

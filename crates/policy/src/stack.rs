@@ -33,6 +33,8 @@ struct Inner<E> {
     holder: usize,
     /// Whether anything in it may.
     holds: bool,
+    /// See [`Stack::makes_content`].
+    makes_content: bool,
 }
 
 /// The rest of a stack, from a layer on: what the layer before it calls, and what a fill keeps.
@@ -68,12 +70,19 @@ impl<E> Stack<E> {
         let holder = layers.iter().position(holds_one).unwrap_or(layers.len());
         let holds =
             holds && !layers[..holder].iter().any(|layer| matches!(layer.at_hand(), AtHandPart::Bars));
-        Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers: Timers::default(), holder, holds }))
+        let makes_content = layers.iter().any(Layer::makes_content);
+        let (layers, timers) = (layers.into(), Timers::default());
+        Stack(Rc::new(Inner { gate, layers, end, timers, holder, holds, makes_content }))
     }
 
     /// Where it ends.
     pub fn end(&self) -> &E {
         &self.0.end
+    }
+
+    /// Whether what comes out may be content that a layer has made, and not the end.
+    pub fn makes_content(&self) -> bool {
+        self.0.makes_content
     }
 
     /// What stands around its end, outermost first.

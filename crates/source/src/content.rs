@@ -36,7 +36,8 @@ impl Call for ContentSource {
     }
 }
 
-/// The content of an origin's response as a value. `is_checked`: it comes from a [`ContentSource`] as it is, and from no cache.
+/// The content of an origin's response as a value. `is_checked`: it comes from a [`ContentSource`] as it is, from no cache and
+/// from nobody who makes content of their own.
 ///
 /// # Errors
 /// [`Kind::UnusableReply`] where its status says that it failed, or its content is too long or not of this form.

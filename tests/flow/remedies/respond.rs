@@ -53,6 +53,31 @@ fn a_step_gets_it_in_place_of_what_its_source_would_give() {
 }
 
 #[test]
+fn what_a_policy_makes_is_no_part_of_a_page_unless_it_is_json() {
+    let origin = Origin::start();
+    origin.on("GET /user").reply(ok("", "1"));
+    for policy in [
+        "respond: { status: 200, body: 'Back \"at\" noon.' }",
+        "respond: { status: 200, body: '{\"name\":}' }",
+        "faults: { abort: { share: 100%, status: 200 } }",
+    ] {
+        let fleetfoot = with_policy(
+            policy,
+            &[&format!("api: \"{}\"", origin.url())],
+            &[
+                "match: GET /page, compose: { user: { api: GET /user, use: p, on_error: null } }",
+                "match: GET /text, compose: { user: { api: GET /user, use: p, as: text } }",
+            ],
+        );
+        let page = fleetfoot.get("/page");
+        assert_eq!((page.status, page.text().as_str()), (200, "{\"user\":null}"), "{policy}");
+        assert_eq!(page.field("X-Fleetfoot-Failed"), Some("user;error=unusable-reply"), "{policy}");
+        let text = serde_json::from_str::<serde_json::Value>(&fleetfoot.get("/text").text());
+        assert!(text.is_ok_and(|text| text["user"].is_string()), "{policy}");
+    }
+}
+
+#[test]
 fn clients_are_sent_elsewhere_and_never_where_a_request_says() {
     let origin = Origin::start();
     origin.on("GET /").reply(ok("", "x"));

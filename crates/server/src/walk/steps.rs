@@ -54,7 +54,7 @@ async fn asked(stack: &Stack<ContentSource>, request: Request, form: HttpForm) -
     // Or a policy has given something of its own instead, and says so.
     let is_stale =
         trip.cache.is_some_and(|status| status.stands_in()) || response.fields.contains_key(FLEETFOOT_ERROR);
-    let is_checked = trip.cache.is_none();
+    let is_checked = trip.cache.is_none() && !stack.makes_content();
     Ok(Value { json: source::content(response, form, is_checked).await?, is_stale })
 }
 
