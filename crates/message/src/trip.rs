@@ -33,6 +33,8 @@ pub struct Trip {
     pub deadline: Option<Deadline>,
     /// Which targets of the source below may be asked, and which was.
     pub targets: Targets,
+    /// Whether a policy has answered in place of the end, which was not asked: what it said tells nothing of the source.
+    pub is_answered_here: bool,
     /// How long each step of a compose took, as `Server-Timing` says it. Boxed, since every request carries a trip.
     pub server_timing: Option<Box<HeaderValue>>,
 }
@@ -93,8 +95,10 @@ impl Trip {
 
     /// What happened to the call that was made [`beside`](Self::beside) is what has happened here.
     pub fn take_over(&mut self, other: Trip) {
-        let Trip { cache, source_time, attempts, targets, server_timing, quotas, .. } = other;
+        let Trip { cache, source_time, attempts, targets, server_timing, quotas, is_answered_here, .. } =
+            other;
         (self.cache, self.source_time, self.targets) = (cache, source_time, targets);
+        self.is_answered_here = is_answered_here;
         (self.attempts, self.server_timing) = (attempts, server_timing);
         for quota in quotas {
             self.tell(quota);

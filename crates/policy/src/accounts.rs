@@ -254,15 +254,17 @@ impl AccountsLayer {
             failure = Some(error);
         };
         let mut outcome = accounts.members[index].carried.call(ask, &below, trip, outcomes).await;
-        AccountInUse { accounts: Arc::clone(accounts), index }.end::<Q>(&mut outcome);
+        AccountInUse { accounts: Arc::clone(accounts), index }.end::<Q>(&mut outcome, trip);
         outcome
     }
 }
 
 impl AccountInUse {
-    /// The call has ended. What gave no answer says nothing of the account.
-    pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>) {
-        if let Some(response) = outcome.as_mut().ok().and_then(Q::response_mut) {
+    /// The call has ended. What gave no answer says nothing of the account, and neither does an answer of ours.
+    pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &Trip) {
+        if !trip.is_answered_here
+            && let Some(response) = outcome.as_mut().ok().and_then(Q::response_mut)
+        {
             self.accounts.learn(self.index, response);
         }
     }

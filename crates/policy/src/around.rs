@@ -66,9 +66,9 @@ impl Held {
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &mut Trip) {
         match self {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
-            Held::Learnt(call) => hear::<Q>(call, outcome),
-            Held::UnderWay(call) => call.end::<Q>(outcome),
-            Held::Account(account) => account.end::<Q>(outcome),
+            Held::Learnt(call) => hear::<Q>(call, outcome, trip),
+            Held::UnderWay(call) => call.end::<Q>(outcome, trip),
+            Held::Account(account) => account.end::<Q>(outcome, trip),
             Held::Headers(held) => held.end::<Q>(outcome, trip),
             Held::Rewrite(held) => held.end::<Q>(outcome),
             Held::Cors(held) => held.end::<Q>(outcome),

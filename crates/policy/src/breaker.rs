@@ -165,7 +165,7 @@ impl Watched {
                 asked.and_then(|asked| passages.get_mut(asked)).and_then(Option::take)
             }
         };
-        let is_well = verdict::is_well::<Q>(outcome, &place.breakers.rule.failures);
+        let is_well = verdict::is_well::<Q>(outcome, trip, &place.breakers.rule.failures);
         match (passage, is_well) {
             (Some(passage), Some(true)) => {
                 if passage.succeeded(Instant::now) {

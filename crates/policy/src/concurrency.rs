@@ -159,7 +159,7 @@ impl ConcurrencyLayer {
         self.outcomes.count(Outcome::Queued);
         let under_way = UnderWayCall { permit, began: Instant::now() };
         let mut outcome = below.call(ask, trip).await;
-        under_way.end::<Q>(&mut outcome);
+        under_way.end::<Q>(&mut outcome, trip);
         outcome
     }
 
@@ -172,8 +172,9 @@ impl ConcurrencyLayer {
 
 impl UnderWayCall {
     /// Says how the call has ended, and lets the place go with the last byte of its answer.
-    pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>) {
+    pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &Trip) {
         self.permit.tell(match outcome {
+            Ok(_) if trip.is_answered_here => guard::Outcome::Ignored,
             Ok(answer) => match Q::head_of(answer) {
                 Some((StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _)) => {
                     guard::Outcome::Dropped

@@ -141,7 +141,7 @@ impl Layer {
             Layer::Headers(headers) => headers.arrive(ask),
             Layer::Rewrite(rewrite) => rewrite.arrive(ask),
             Layer::Cors(cors) => cors.arrive(ask),
-            Layer::Respond(respond) => respond.arrive(ask),
+            Layer::Respond(respond) => respond.arrive(ask, trip),
             Layer::Faults(faults) => faults.arrive(ask),
             Layer::Timeout(timeout) => timeout.arrive(ask, trip, moment),
         }

@@ -104,7 +104,7 @@ impl LearnLayer {
         };
         self.outcomes.count(Outcome::Queued);
         let outcome = below.call(ask, trip).await;
-        hear::<Q>(call, &outcome);
+        hear::<Q>(call, &outcome, trip);
         outcome
     }
 
@@ -125,9 +125,9 @@ impl LearnLayer {
     }
 }
 
-/// Takes in what the source says in its answer. An error says nothing.
-pub(crate) fn hear<Q: Ask>(call: LearntCall, outcome: &Result<Q::Answer>) {
-    let Ok(answer) = outcome else { return };
+/// Takes in what the source says in its answer. An error says nothing, and neither does an answer of ours.
+pub(crate) fn hear<Q: Ask>(call: LearntCall, outcome: &Result<Q::Answer>, trip: &Trip) {
+    let Some(answer) = outcome.as_ref().ok().filter(|_| !trip.is_answered_here) else { return };
     let Some((status, fields)) = Q::head_of(answer) else { return };
     let Said { is_refused, pause, quotas } = Said::of(status, fields, Clock::date());
     let quotas: Vec<HeardQuota> = quotas.into_iter().map(quota).collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use expression::Context;
 use http::HeaderValue;
 use http::header::LOCATION;
-use message::{Ask, Error, Kind, RequestView, Response, Result};
+use message::{Ask, Error, Kind, RequestView, Response, Result, Trip};
 use plan::RedirectTo;
 
 use crate::around::Arrival;
@@ -36,12 +36,13 @@ impl RespondLayer {
     }
 
     /// Gives the response to whoever is to get it.
-    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip) -> Arrival<Q::Answer> {
         let (request, names) = ask.read_by_policies(&self.names);
         if !self.is_meant(&request, names) {
             return Arrival::Pass;
         }
         self.outcomes.count(Outcome::Answered);
+        trip.is_answered_here = true;
         match self.response(&Context::of_request(&request, names)) {
             Ok(response) => Q::answered(response).map_or(Arrival::Pass, |answer| Arrival::End(Ok(answer))),
             Err(error) => Arrival::End(Err(error)),

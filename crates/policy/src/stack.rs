@@ -254,7 +254,11 @@ impl<E> Stack<E> {
         let Inner { layers, timers, end, .. } = &*self.0;
         let (deadline, below) = (trip.deadline, || Below { stack: self.clone(), at: at + 1 });
         match layers.get(at) {
-            None => UnderWay::new(end.call(ask, trip), deadline, timers),
+            None => {
+                // Whatever was answered in its place before.
+                trip.is_answered_here = false;
+                UnderWay::new(end.call(ask, trip), deadline, timers)
+            }
             Some(Layer::Cache(cache)) => {
                 let below = below();
                 UnderWay::new(async move { ask.through(cache, &below, trip).await }, deadline, timers)

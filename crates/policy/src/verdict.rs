@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
-use message::{Ask, Clock, Result, Retry};
+use message::{Ask, Clock, Result, Retry, Trip};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +47,13 @@ impl Verdict {
 
 /// Whether the target did its work; `None`: it says nothing of the target, for it never got the call, or was not the one that
 /// broke it off.
-pub(crate) fn is_well<Q: Ask>(outcome: &Result<Q::Answer>, failures: &plan::Failures) -> Option<bool> {
+pub(crate) fn is_well<Q: Ask>(
+    outcome: &Result<Q::Answer>,
+    trip: &Trip,
+    failures: &plan::Failures,
+) -> Option<bool> {
     match outcome {
+        Ok(_) if trip.is_answered_here => None,
         Ok(answer) => {
             let has_failed = |(status, _): (StatusCode, &HeaderMap)| failures.statuses.contains(&status);
             Some(!Q::head_of(answer).is_some_and(has_failed))

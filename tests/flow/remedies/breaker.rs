@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use testkit::{Gate, Origin, Port, Script, ok, status, wait_until};
+use testkit::{Fleetfoot, Gate, Origin, Port, Script, ok, status, wait_until};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
-use crate::composing::support::{mariadb, sql};
+use crate::composing::support::{config_with, mariadb, sql};
 use crate::setup::each;
 
 const QUICK: &str = "in_a_row: 3, probe: 300ms";
@@ -36,6 +36,33 @@ fn what_keeps_failing_is_left_alone_wherever_the_policy_stands() {
         assert_eq!((times(&fleetfoot, "breaker", "opened"), times(&fleetfoot, "breaker", "refused")), (1, 1));
         assert_eq!(fleetfoot.metrics().count("fleetfoot_breaker_open"), 1);
     });
+}
+
+#[test]
+fn what_a_policy_answers_in_place_of_a_target_says_nothing_of_it() {
+    let origin = Origin::start();
+    origin.on("GET /").replies([fails(), fails(), ok("", "well")]);
+    let top = "cores: 1\npolicies:\n  guarded: { breaker: { in_a_row: 3, probe: 300ms } }\n  \
+               closed: { respond: { status: 503, when: \"${header('X-Closed') == '503'}\" } }\n  \
+               empty: { respond: { status: 200, when: \"${header('X-Closed') == '200'}\" } }";
+    let source = format!("api: {{ http: \"{}\", use: [closed, empty] }}", origin.url());
+    let fleetfoot =
+        Fleetfoot::start(&config_with(top, &[&source], &["match: /**, proxy: api, use: guarded"]));
+    for _ in 0..10 {
+        assert_eq!(fleetfoot.get_with("/", "X-Closed: 503").status, 503);
+    }
+    assert_eq!(times(&fleetfoot, "breaker", "opened"), 0, "the target was never asked");
+    for closed in [None, Some(200), None, Some(200)] {
+        let field = closed.map(|status| format!("X-Closed: {status}")).unwrap_or_default();
+        assert_eq!(fleetfoot.get_with("/", &field).status, closed.unwrap_or(503));
+    }
+    origin.on("GET /").replies([fails(), ok("", "well")]);
+    assert_eq!(fleetfoot.get("/").status, 503);
+    assert_eq!(times(&fleetfoot, "breaker", "opened"), 1, "three in a row, whatever came between them");
+    wait_until("a probe that asks nobody", || fleetfoot.get_with("/", "X-Closed: 200").status == 200);
+    assert_eq!(times(&fleetfoot, "breaker", "closed"), 0);
+    wait_until("a probe", || fleetfoot.get("/").status == 200);
+    assert_eq!(times(&fleetfoot, "breaker", "closed"), 1);
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Carried {
         let is_refused = outcome.as_ref().is_ok_and(|answer| {
             Q::head_of(answer).is_some_and(|(status, _)| status == StatusCode::UNAUTHORIZED)
         });
-        if !is_refused || !tokens.refuse(&token) {
+        if !is_refused || trip.is_answered_here || !tokens.refuse(&token) {
             return outcome;
         }
         // Where there is no other, what the source said is the better answer.
