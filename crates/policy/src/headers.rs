@@ -53,11 +53,8 @@ impl HeadersLayer {
         let is_read_later = up.made().any(expression::Template::reads_request);
         let kept = is_read_later.then(|| request.head_only());
         let edits = bound(down, &Context::of_request(&request.view(), self.names(is_clients)));
-        for edit in &edits {
-            if let FieldEdit::Remove(pattern) = edit {
-                remove_alike(pattern, &mut request.parts_mut().fields);
-            }
-            edit.apply(&mut request.parts_mut().fields);
+        if !edits.is_empty() {
+            edit_request(&edits, &mut request.parts_mut().fields);
         }
         if up.is_empty() && down.made().next().is_none() {
             return Arrival::Pass;
@@ -216,6 +213,18 @@ pub(crate) fn remove_lines(start: usize, out: &mut Vec<u8>, is_meant: impl Fn(&[
         at = end;
     }
     out.truncate(kept);
+}
+
+/// Changes the fields of a request so that its client can neither have one taken off again, by naming it in `Connection`, nor get round one by
+/// another spelling.
+pub(crate) fn edit_request(edits: &[FieldEdit], fields: &mut HeaderMap) {
+    for edit in edits {
+        match edit {
+            FieldEdit::Remove(pattern) => remove_alike(pattern, fields),
+            FieldEdit::Add(name, _) => rules::hop_by_hop::keep(fields, name),
+        }
+        edit.apply(fields);
+    }
 }
 
 /// Takes out what some servers take for the fields that are meant (`X_Tenant` for `X-Tenant`): nobody gets round what is

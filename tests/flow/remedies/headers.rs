@@ -16,8 +16,8 @@ fn requests_are_changed_wherever_the_policy_stands() {
     let request = "remove: [X-Internal-*, Accept], set: { X-Set: \"to ${url}\", X-None: \"${query.none}\" }, add: { X-Add: [a, b] }";
     let fleetfoot = everywhere(&origin, &format!("headers: {{ request: {{ {request} }} }}"));
     each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
-        let sent =
-            "X-Set: mine\r\nX_Set: mine\r\nX-None: mine\r\nX-Internal-A: 1\r\nx_internal_b: 1\r\nAccept: */*";
+        let sent = "X-Set: mine\r\nX_Set: mine\r\nX-None: mine\r\nX-Internal-A: 1\r\nx_internal_b: 1\r\nAccept: */*\r\n\
+             Connection: X-Set, x-add";
         assert_eq!(fleetfoot.get_with(target, sent).status, 200);
         let asked = origin.last(target);
         assert_eq!(asked.field("X-Set"), Some(format!("to {target}").as_str()), "{asked:?}");
