@@ -13,6 +13,7 @@ pub mod accept;
 mod age;
 pub mod alike;
 mod cache_control;
+pub mod changeable;
 pub mod claim;
 pub mod client_lifetime;
 pub mod date;

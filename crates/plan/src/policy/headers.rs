@@ -3,6 +3,7 @@
 use expression::{Names, Template};
 use http::{HeaderName, HeaderValue};
 use message::FieldPattern;
+use rules::changeable::{Change, Unchangeable, Whose, unchangeable};
 
 use crate::meant::{Field, FieldEdits, FieldText, Headers};
 use crate::schema;
@@ -10,20 +11,6 @@ use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::{Section, entries};
 use crate::yaml::tree::Node;
 use crate::yaml::value;
-
-/// Whose fields they are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Request,
-    Response,
-}
-
-/// What is done to a field.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Doing {
-    Write,
-    Remove,
-}
 
 /// Reads how fields are changed. `name` is the policy's; `location` is where this instance is.
 pub(super) fn headers(name: &str, node: Node<'_>, location: &str, report: &mut Report) -> Option<Headers> {
@@ -36,12 +23,12 @@ pub(super) fn headers(name: &str, node: Node<'_>, location: &str, report: &mut R
     };
     Some(Headers {
         name: name.to_owned(),
-        request: edits("request", Of::Request),
-        response: edits("response", Of::Response),
+        request: edits("request", Whose::Request),
+        response: edits("response", Whose::Response),
     })
 }
 
-fn edits(node: Node<'_>, of: Of, location: &str, report: &mut Report) -> Option<FieldEdits> {
+fn edits(node: Node<'_>, of: Whose, location: &str, report: &mut Report) -> Option<FieldEdits> {
     let section = Section::open(node, &schema::HEADERS_FIELDS, report)?;
     if section.is_empty() {
         let example = schema::HEADERS_FIELDS.example;
@@ -50,7 +37,7 @@ fn edits(node: Node<'_>, of: Of, location: &str, report: &mut Report) -> Option<
     let names = Names {
         joins_lists: true,
         knows_client: true,
-        knows_response: of == Of::Response,
+        knows_response: of == Whose::Response,
         location: Some(location),
         ..Names::default()
     };
@@ -65,11 +52,11 @@ fn edits(node: Node<'_>, of: Of, location: &str, report: &mut Report) -> Option<
 /// The fields of a response that is made here.
 pub(super) fn of_response(node: Node<'_>, location: &str, report: &mut Report) -> Vec<Field> {
     let names = Names { joins_lists: true, knows_client: true, location: Some(location), ..Names::default() };
-    fields(node, Of::Response, &names, report)
+    fields(node, Whose::Response, &names, report)
 }
 
 /// `Name: value`, or `Name: [one, another]`, which makes sense for lines that are added.
-fn fields(node: Node<'_>, of: Of, names: &Names<'_>, report: &mut Report) -> Vec<Field> {
+fn fields(node: Node<'_>, of: Whose, names: &Names<'_>, report: &mut Report) -> Vec<Field> {
     let mut fields = Vec::new();
     for entry in entries(node, schema::HEADERS.example, report) {
         let name = match writable(entry.key(), of) {
@@ -100,17 +87,17 @@ fn text(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<FieldT
     None
 }
 
-fn writable(text: &str, of: Of) -> Result<HeaderName, Reason> {
+fn writable(text: &str, of: Whose) -> Result<HeaderName, Reason> {
     let name = super::field::name(text, "X-Tenant")?;
-    allowed(&name, of, Doing::Write)?;
+    allowed(&name, of, Change::Write)?;
     Ok(name)
 }
 
 /// `X-Internal`, `X-Internal-*`.
-fn pattern(text: &str, of: Of) -> Result<FieldPattern, Reason> {
+fn pattern(text: &str, of: Whose) -> Result<FieldPattern, Reason> {
     let Some(prefix) = text.strip_suffix('*') else {
         let name = super::field::name(text, "X-Internal-*")?;
-        allowed(&name, of, Doing::Remove)?;
+        allowed(&name, of, Change::Remove)?;
         return Ok(FieldPattern::Name(name));
     };
     match HeaderName::from_bytes(prefix.as_bytes()) {
@@ -123,34 +110,17 @@ fn pattern(text: &str, of: Of) -> Result<FieldPattern, Reason> {
 }
 
 /// Which fields are nobody's to change here, and what to write instead.
-fn allowed(name: &HeaderName, of: Of, doing: Doing) -> Result<(), Reason> {
-    let is_read_by_caches = |name: &str| name.starts_with("if-") || name == "range";
-    let name = name.as_str();
-    let (cause, remedy) = match (name, of) {
-        ("host", Of::Request) => {
-            ("names the server that is asked", "write `host: …` on the source".to_owned())
-        }
-        _ if message::is_framing(name) => (
-            "frames or routes a message, or is about one connection",
-            "take it out: fleetfoot writes it as the message needs it".to_owned(),
-        ),
-        ("cache-status" | "cache-id", Of::Response) => {
-            ("is written when all else is done", "write `cache_status: off` in `cache`".to_owned())
-        }
-        _ if of == Of::Response && message::is_ours(name) => {
-            ("is written when all else is done", "take it out".to_owned())
-        }
-        _ if of == Of::Request && doing == Doing::Write && rules::claim::is_claim(name) => (
-            "says who asks, and is taken off what strangers send",
+fn allowed(name: &HeaderName, whose: Whose, change: Change) -> Result<(), Reason> {
+    let Some(why) = unchangeable(name.as_str(), whose, change) else { return Ok(()) };
+    let remedy = match why {
+        Unchangeable::Host => "write `host: …` on the source",
+        Unchangeable::Framing => "take it out: fleetfoot writes it as the message needs it",
+        Unchangeable::OfTheCache => "write `cache_status: off` in `cache`",
+        Unchangeable::Ours | Unchangeable::Condition => "take it out",
+        Unchangeable::Claim => {
             "take it out: origins are told in `X-Forwarded-For`, `X-Real-IP` and `Forwarded`; or choose a name of your \
              own, like `X-Visitor`"
-                .to_owned(),
-        ),
-        _ if of == Of::Request && doing == Doing::Write && is_read_by_caches(name) => (
-            "asks for part of a response, or whether it changed, which is for clients to say",
-            "take it out".to_owned(),
-        ),
-        _ => return Ok(()),
+        }
     };
-    Err(Reason::new(format!("{} {cause}", quoted(name)), remedy))
+    Err(Reason::new(format!("{} {}", quoted(name.as_str()), why.why()), remedy))
 }
