@@ -169,6 +169,7 @@ mod remedies {
     mod hedge;
     mod learn;
     mod limit;
+    mod module;
     mod nested;
     mod queue;
     mod respond;
@@ -176,6 +177,8 @@ mod remedies {
     mod rewrite;
     mod support;
     mod timeout;
+    mod wasm;
+    mod wasm_failing;
 }
 
 mod composing {

@@ -87,6 +87,8 @@ pub enum Kind {
     Loop,
     /// A limit of ours is reached (connections, queue).
     Overloaded,
+    /// A function of the user's own, which a policy calls, failed.
+    HookFailed,
     /// We are shutting down.
     Draining,
     /// A bug or an exhausted resource on our side.
@@ -95,7 +97,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 30] = [
+    pub const ALL: [Kind; 31] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
@@ -124,6 +126,7 @@ impl Kind {
         Kind::NoRoute,
         Kind::Loop,
         Kind::Overloaded,
+        Kind::HookFailed,
         Kind::Draining,
         Kind::Internal,
     ];
@@ -161,7 +164,12 @@ impl Kind {
             | Kind::CredentialsUnavailable
             | Kind::KeysUnavailable
             | Kind::UnusableReply => Side::Source,
-            Kind::NoRoute | Kind::Loop | Kind::Overloaded | Kind::Draining | Kind::Internal => Side::Us,
+            Kind::NoRoute
+            | Kind::Loop
+            | Kind::Overloaded
+            | Kind::HookFailed
+            | Kind::Draining
+            | Kind::Internal => Side::Us,
         }
     }
 
@@ -196,6 +204,7 @@ impl Kind {
             Kind::NoRoute => "no-route",
             Kind::Loop => "loop",
             Kind::Overloaded => "overloaded",
+            Kind::HookFailed => "hook-failed",
             Kind::Draining => "draining",
             Kind::Internal => "internal",
         }

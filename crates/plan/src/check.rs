@@ -78,7 +78,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     let source_nodes = sources(&file, root, folder, &mut plan, &mut known, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
-            let policy = policy(node, folder, &plan.location, report);
+            let policy = policy(node, folder, &plan.location, &known, report);
             plan.tier = shared_tier(plan.tier, &policy, &known, report);
             known.policies.add(node.key(), policy);
         }

@@ -57,6 +57,11 @@ impl KnownSource {
         self.kind == SourceKind::Http
     }
 
+    /// Whether it is a module, whose functions can be called.
+    pub(crate) fn is_module(&self) -> bool {
+        self.kind == SourceKind::Wasm
+    }
+
     /// Whether it is a Redis, to read from or to share answers through.
     pub(crate) fn is_redis(&self) -> bool {
         self.kind == SourceKind::Redis

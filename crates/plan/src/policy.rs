@@ -26,10 +26,12 @@ mod rewrite;
 mod shares;
 mod signed;
 mod timeout;
+mod wasm;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::known::Known;
 use crate::meant::{Auth, Layer, Layers, Signed};
 use crate::schema;
 use crate::yaml::fault::{Report, quoted};
@@ -49,8 +51,14 @@ pub(crate) struct Policy<'t> {
     pub(crate) tier: Option<Node<'t>>,
 }
 
-/// Reads a policy. Relative paths in it start at `folder`; `location` is where this instance is.
-pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: &mut Report) -> Policy<'t> {
+/// Reads a policy. Relative paths in it start at `folder`; `location` is where this instance is, and `known` has the sources.
+pub(crate) fn policy<'t>(
+    node: Node<'t>,
+    folder: &Path,
+    location: &str,
+    known: &Known<'_>,
+    report: &mut Report,
+) -> Policy<'t> {
     let Some(section) = Section::open(node, &schema::POLICY, report) else {
         return Policy::default();
     };
@@ -99,6 +107,8 @@ pub(crate) fn policy<'t>(node: Node<'t>, folder: &Path, location: &str, report: 
     layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
     let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
     layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
+    let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, known, report));
+    layers.push_some(hooks.map(|hooks| Layer::Wasm(Arc::new(hooks))));
     layers.push_some(timeout.per_try.map(Layer::PerTry));
     let faults = section.get("faults").and_then(|node| faults::faults(name, node, report));
     layers.push_some(faults.map(|faults| Layer::Faults(Arc::new(faults))));

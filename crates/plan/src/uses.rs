@@ -93,10 +93,10 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         );
         report.at(node, cause, "name it before the policy that caches");
     }
-    if let Some(rewrite) = used.rewrite().filter(|_| used.reads_rewritten()) {
+    if let Some((name, verb)) = used.reads_rewritten() {
         let cause = format!(
-            "{} changes the path, and a policy inside of it reads `path.NAME`, which is of the path as it came",
-            quoted(&rewrite.name)
+            "{} {verb} the path, and a policy inside of it reads `path.NAME`, which is of the path as it came",
+            quoted(name)
         );
         report.at(node, cause, "name that policy before the one that rewrites");
     }

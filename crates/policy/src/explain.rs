@@ -81,6 +81,7 @@ impl Layer {
                 true,
             ),
             Layer::Respond(_) => ("leaves this request alone".to_owned(), false),
+            Layer::Wasm(wasm) => (wasm.explain(), false),
             Layer::Faults(faults) => (goes_wrong(&faults.faults), false),
             Layer::Rewrite(rewrite) => match rewrite.target(request.target) {
                 Ok(Some(target)) => {

@@ -53,9 +53,7 @@ impl HeadersLayer {
         let is_read_later = up.made().any(expression::Template::reads_request);
         let kept = is_read_later.then(|| request.head_only());
         let edits = bound(down, &Context::of_request(&request.view(), self.names(is_clients)));
-        if !edits.is_empty() {
-            edit_request(&edits, &mut request.parts_mut().fields);
-        }
+        edit_request(&edits, request);
         if up.is_empty() && down.made().next().is_none() {
             return Arrival::Pass;
         }
@@ -217,8 +215,9 @@ pub(crate) fn remove_lines(start: usize, out: &mut Vec<u8>, is_meant: impl Fn(&[
 
 /// Changes the fields of a request so that its client can neither have one taken off again, by naming it in `Connection`, nor get round one by
 /// another spelling.
-pub(crate) fn edit_request(edits: &[FieldEdit], fields: &mut HeaderMap) {
+pub(crate) fn edit_request(edits: &[FieldEdit], request: &mut Request) {
     for edit in edits {
+        let fields = &mut request.parts_mut().fields;
         match edit {
             FieldEdit::Remove(pattern) => remove_alike(pattern, fields),
             FieldEdit::Add(name, _) => rules::hop_by_hop::keep(fields, name),

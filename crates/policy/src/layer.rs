@@ -19,6 +19,7 @@ use crate::respond::RespondLayer;
 use crate::retry::RetryLayer;
 use crate::rewrite::RewriteLayer;
 use crate::timeout::TimeoutLayer;
+use crate::wasm::WasmLayer;
 
 /// See the module.
 pub enum Layer {
@@ -44,6 +45,8 @@ pub enum Layer {
     Headers(HeadersLayer),
     /// Asks the source for another path.
     Rewrite(RewriteLayer),
+    /// Has functions of a module change or answer calls.
+    Wasm(Box<WasmLayer>),
     /// Lets pages of other origins read responses.
     Cors(CorsLayer),
     /// Gives a response instead of asking.
@@ -66,7 +69,8 @@ pub(crate) enum AtHandPart<'a> {
     Shares(&'a CorsLayer),
     /// It answers some requests itself.
     Answers(&'a RespondLayer),
-    /// It changes what is asked, so that nothing behind it is at hand for the request as it came.
+    /// It changes what is asked, or what comes back in a way that takes time, so that nothing behind it is at hand for the request as it
+    /// came.
     Bars,
     /// Nothing: what is at hand has not failed and takes no time.
     None,
@@ -89,7 +93,7 @@ impl Layer {
             | Layer::Timeout(_) => AtHandPart::None,
             Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
             Layer::Headers(headers) => AtHandPart::Edits(headers),
-            Layer::Rewrite(_) => AtHandPart::Bars,
+            Layer::Rewrite(_) | Layer::Wasm(_) => AtHandPart::Bars,
             Layer::Cors(cors) => AtHandPart::Shares(cors),
             Layer::Respond(respond) => AtHandPart::Answers(respond),
         }
@@ -100,6 +104,7 @@ impl Layer {
         match self {
             Layer::Respond(_) | Layer::Faults(_) => true,
             Layer::Breaker(breaker) => breaker.stands_in(),
+            Layer::Wasm(wasm) => wasm.makes_content(),
             Layer::Cache(_)
             | Layer::Hedge(_)
             | Layer::Retry(_)
@@ -140,6 +145,7 @@ impl Layer {
             Layer::Accounts(accounts) => accounts.arrive(ask, trip),
             Layer::Headers(headers) => headers.arrive(ask),
             Layer::Rewrite(rewrite) => rewrite.arrive(ask),
+            Layer::Wasm(_) => WasmLayer::arrive(ask),
             Layer::Cors(cors) => cors.arrive(ask),
             Layer::Respond(respond) => respond.arrive(ask, trip),
             Layer::Faults(faults) => faults.arrive(ask),

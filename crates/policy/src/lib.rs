@@ -33,6 +33,7 @@ mod stack;
 mod timeout;
 mod under_way;
 mod verdict;
+mod wasm;
 
 pub use accounts::{AccountFigures, AccountsLayer, SharedAccounts};
 pub use at_hand::{AtHand, Fresh};
@@ -59,3 +60,4 @@ pub use sign::{Signer, Unsignable};
 pub use signed::gate::SignedGate;
 pub use stack::{Below, End, Stack};
 pub use timeout::TimeoutLayer;
+pub use wasm::WasmLayer;

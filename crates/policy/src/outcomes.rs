@@ -28,6 +28,10 @@ pub enum Outcome {
     Closed,
     /// It was answered without asking.
     Answered,
+    /// It, or its answer, was changed by a function.
+    Changed,
+    /// A function that it was to be changed by failed.
+    Failed,
     /// It was made to wait on purpose.
     Delayed,
     /// It was made to fail on purpose.
@@ -52,6 +56,8 @@ impl Outcome {
             Outcome::Opened => "opened",
             Outcome::Closed => "closed",
             Outcome::Answered => "answered",
+            Outcome::Changed => "changed",
+            Outcome::Failed => "failed",
             Outcome::Delayed => "delayed",
             Outcome::Aborted => "aborted",
             Outcome::Cut => "cut",

@@ -69,6 +69,7 @@ impl Remedies {
                 | Layer::Overall(_)
                 | Layer::Headers(_)
                 | Layer::Rewrite(_)
+                | Layer::Wasm(_)
                 | Layer::Cors(_)
                 | Layer::Respond(_)
                 | Layer::Faults(_)

@@ -53,8 +53,7 @@ impl RewriteLayer {
             None => (sent, None),
         };
         let Some(mut target) = self.0.there.path(path) else { return Ok(None) };
-        // Two slashes could be read as the beginning of a host.
-        if target.starts_with("//") || Target::read(&target).is_none() {
+        if !is_plain(&target) {
             let detail = "the path would be another one once it is rewritten; send it normalized";
             return Err(Error::new(Kind::MalformedRequest, detail));
         }
@@ -63,6 +62,11 @@ impl RewriteLayer {
         }
         Ok(Some(target))
     }
+}
+
+/// Whether a target that was made leads where it says, whoever reads it. Two slashes could be read as the beginning of a host.
+pub(crate) fn is_plain(target: &str) -> bool {
+    !target.starts_with("//") && Target::read(target).is_some()
 }
 
 impl HeldRewrite {

@@ -20,7 +20,7 @@ const GZIP_LEVEL: u32 = 6;
 
 /// What an answer gives for its bytes to be checked by. It is not compressed then: with other bytes they would be wrong,
 /// and taken out they would help nobody.
-const CHECKS: [&str; 4] = ["content-digest", "repr-digest", "digest", "signature"];
+pub(crate) const CHECKS: [&str; 4] = ["content-digest", "repr-digest", "digest", "signature"];
 
 /// Whether an answer may be compressed and is worth it: whole, not encoded already, of a type that shrinks, long enough as
 /// far as its length is known, and without `no-transform` (RFC 9111 §5.2.2.6) or a digest (RFC 9530).

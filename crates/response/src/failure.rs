@@ -63,7 +63,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
         Kind::Loop => StatusCode::LOOP_DETECTED,
-        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Kind::HookFailed | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -191,6 +191,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
         Kind::RateLimited => "too many requests; try again later",
         Kind::Overloaded => "too many requests are waiting; try again later",
+        Kind::HookFailed => "a function that this route calls failed",
         Kind::Draining => "this server is shutting down; try again",
         Kind::Internal => "something went wrong inside fleetfoot",
         Kind::MalformedRequest

@@ -2,7 +2,7 @@
 //!
 //! In: what the plan says of a module, and calls of the cores. Out: what its functions give, or a `message::Error` within
 //! a bounded time. A call has a thread, memory and time of its own: cores only wait for it, as they wait for a source.
-//! Called by the steps of what is composed. What a module has to look like is in `docs/guide/wasm.md`.
+//! Called by the steps of what is composed, and by policies around calls. What a module has to look like is in `docs/guide/wasm.md`.
 //!
 //! Compiling the engine takes two fifths of the build, so it can be left out: without the feature `engine`, a file that
 //! names a module does not start.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expression::Template;
+use http::HeaderName;
 use http::header::COOKIE;
 
 use super::{
-    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Learn,
-    Limit, LimitBy, Respond, Retry, Rewrite,
+    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Hooks,
+    Learn, Limit, LimitBy, Respond, Retry, Rewrite,
 };
 
 /// See the module. The order of the variants is that inside one policy.
@@ -56,6 +57,10 @@ pub enum Layer {
     Headers(Arc<Headers>),
     /// Asks the source for another path. Inside of everything that reads the path which the client sent.
     Rewrite(Arc<Rewrite>),
+    /// Has functions of a module change or answer calls. Inside of whatever else changes a request, so that they see what the source
+    /// would, and inside the cache, so that a hit calls none of them; outside of the timeout of a try, which counts nothing but the
+    /// source.
+    Wasm(Arc<Hooks>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Duration),
     /// Lets calls go wrong on purpose. Innermost: everything else meets the fault as if the source had made it.
@@ -78,11 +83,21 @@ impl Layer {
             Layer::Accounts(_) => "accounts",
             Layer::Headers(_) => "headers",
             Layer::Rewrite(_) => "rewrite",
+            Layer::Wasm(_) => "wasm",
             Layer::PerTry(_) => "timeout.per_try",
             Layer::Cors(_) => "cors",
             Layer::Respond(respond) if respond.to.is_some() => "redirect",
             Layer::Respond(_) => "respond",
             Layer::Faults(_) => "faults",
+        }
+    }
+
+    /// The name of its policy, and what that does with the path, where it gives a source another one.
+    fn path_change(&self) -> Option<(&str, &'static str)> {
+        match self {
+            Layer::Rewrite(rewrite) => Some((&rewrite.name, "changes")),
+            Layer::Wasm(hooks) if hooks.request.is_some() => Some((&hooks.name, "may change")),
+            _ => None,
         }
     }
 }
@@ -106,6 +121,7 @@ impl Layers {
     pub fn push_before_changes(&mut self, layer: Layer) {
         let changes = |layer: &Layer| match layer {
             Layer::Headers(headers) => !headers.request.is_empty(),
+            Layer::Wasm(hooks) => hooks.request.is_some(),
             Layer::Credentials(_) | Layer::Accounts(_) | Layer::Rewrite(_) => true,
             _ => false,
         };
@@ -204,7 +220,10 @@ impl Layers {
     /// What only requests can have, as it is written: sources of values give no response.
     pub fn of_requests(&self) -> Option<&'static str> {
         let is_of_requests = |layer: &&Layer| {
-            matches!(layer, Layer::Headers(_) | Layer::Rewrite(_) | Layer::Cors(_) | Layer::Respond(_))
+            matches!(
+                layer,
+                Layer::Headers(_) | Layer::Rewrite(_) | Layer::Wasm(_) | Layer::Cors(_) | Layer::Respond(_)
+            )
         };
         self.iter().find(is_of_requests).map(Layer::word)
     }
@@ -234,18 +253,39 @@ impl Layers {
         })
     }
 
-    /// Whether a segment of the path is read by its name where the path is not the one any more that has the names.
-    pub fn reads_rewritten(&self) -> bool {
-        let rewritten = self.iter().skip_while(|layer| !matches!(layer, Layer::Rewrite(_)));
+    /// The policy that gives a source another path, and what it does with it, where a segment is read by its name by something inside:
+    /// the path is not the one any more that has the names.
+    pub fn reads_rewritten(&self) -> Option<(&str, &'static str)> {
+        let (at, change) =
+            self.iter().enumerate().find_map(|(at, layer)| Some((at, layer.path_change()?)))?;
         let reads = Template::reads_segments;
-        rewritten.into_iter().any(|layer| match layer {
+        let is_read = self.0[at..].iter().any(|layer| match layer {
             Layer::Headers(headers) => headers.request.made().chain(headers.response.made()).any(reads),
             Layer::Limit { limit, .. } => {
                 matches!(&limit.by, LimitBy::Value(value) if reads(value))
             }
             Layer::Cache(cache) => cache.per.iter().chain(&cache.key.by).any(reads),
             _ => false,
-        })
+        });
+        is_read.then_some(change)
+    }
+
+    /// The header fields of a request that the layer of this place may go by, where what comes of one request is given to others: those
+    /// in the keys of all caches around it. `None`: there is no cache around it, and it may go by all.
+    pub fn keyed_fields(&self, at: usize) -> Option<Vec<HeaderName>> {
+        let keys = || {
+            self.0[..at].iter().filter_map(|layer| match layer {
+                Layer::Cache(cache) => Some(&cache.key),
+                _ => None,
+            })
+        };
+        let mut keyed = keys().next()?.headers.clone();
+        keyed.retain(|name| keys().all(|key| key.headers.contains(name)));
+        // Of the others none goes on.
+        if keys().all(|key| key.cookies.is_some()) {
+            keyed.push(COOKIE);
+        }
+        Some(keyed)
     }
 
     /// The same, each cache changed in this way.
@@ -276,6 +316,7 @@ impl Layers {
                 | Layer::Accounts(_)
                 | Layer::Headers(_)
                 | Layer::Rewrite(_)
+                | Layer::Wasm(_)
                 | Layer::Cors(_)
                 | Layer::Respond(_)
                 | Layer::Faults(_)

@@ -8,6 +8,7 @@ mod hedge;
 mod learn;
 mod queue;
 mod shares;
+mod wasm;
 
 use super::{Section, Word, word};
 
@@ -19,6 +20,7 @@ pub(crate) use hedge::HEDGE;
 pub(crate) use learn::LEARN;
 pub(crate) use queue::QUEUE;
 pub(crate) use shares::SHARES;
+pub(crate) use wasm::WASM;
 
 pub(crate) static POLICY: Section = Section {
     path: "policies.<name>",
@@ -97,6 +99,7 @@ pub(crate) static POLICY: Section = Section {
              `proxy_cookie_path`; in Envoy `prefix_rewrite`.",
             "rewrite: { prefix: /api/v1, to: /v1 }",
         ),
+        wasm::WASM_WORD,
         word("redirect", "URL, or section", None, "Sends clients elsewhere.").told(
             "Nobody is asked, and no hit gets past it. No request can choose the host: it is written out, and a value that \
              would change it is refused with 400. `Location` alone is written; browsers need no content. In nginx: `return 308`.",

@@ -220,12 +220,13 @@ fn a_rewrite_that_makes_no_sense_is_told() {
 
 #[test]
 fn what_stands_before_all_else_and_what_stands_innermost() {
-    let all = "faults: { cut: { share: 1% } }, timeout: { per_try: 1s }, rewrite: { prefix: /a, to: /b }, headers: { response: { remove: Server } }, cache: true, respond: { status: 503 }, redirect: /x, cors: { origins: \"*\" }";
-    let plan = meant(&format!("p: {{ {all} }}"), ROUTE);
+    let all = "faults: { cut: { share: 1% } }, timeout: { per_try: 1s }, wasm: { module: tools, request: f }, rewrite: { prefix: /a, to: /b }, headers: { response: { remove: Server } }, cache: true, respond: { status: 503 }, redirect: /x, cors: { origins: \"*\" }";
+    let folder = Tools::new();
+    let plan = compile(&folder.file(&format!("p: {{ {all} }}"), ROUTE), "fleetfoot.yaml").unwrap();
     let words: Vec<_> = plan.routes[0].layers.iter().map(Layer::word).collect();
     assert_eq!(
         words,
-        ["cors", "redirect", "respond", "cache", "headers", "rewrite", "timeout.per_try", "faults"]
+        ["cors", "redirect", "respond", "cache", "headers", "rewrite", "wasm", "timeout.per_try", "faults"]
     );
 }
 
@@ -316,4 +317,107 @@ fn what_makes_no_sense_is_told_before_it_does_harm() {
         told(&file(cors, "{ match: GET /, compose: { a: { api: GET /a, use: p } } }")),
         "routes[0].compose.a.use | `p` is for browsers, which ask for routes | use that policy on the route"
     );
+}
+
+/// A folder with a module; files have it as the source `tools`.
+struct Tools(tempfile::TempDir);
+
+impl Tools {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tools.wat"), "").unwrap();
+        Tools(folder)
+    }
+
+    fn file(&self, policies: &str, routes: &str) -> String {
+        let module = self.0.path().join("tools.wat");
+        let tools = format!("tools: {{ wasm: {} }}", module.display());
+        file(policies, routes).replacen("redis: redis://a", &format!("redis: redis://a, {tools}"), 1)
+    }
+
+    fn told(&self, policies: &str, routes: &str) -> String {
+        told(&self.file(policies, routes))
+    }
+}
+
+#[test]
+fn functions_around_calls_mean_what_is_written() {
+    let tools = Tools::new();
+    let hooks = |words: &str| {
+        let text = tools.file(&format!("p: {{ wasm: {{ module: tools, {words} }} }}"), ROUTE);
+        let plan = compile(&text, "fleetfoot.yaml").unwrap_or_else(|faults| panic!("{text}\n{faults}"));
+        let Some(Layer::Wasm(hooks)) = plan.routes[0].layers.iter().next() else {
+            panic!("it calls functions")
+        };
+        assert_eq!(plan.source(hooks.module).name(), "tools");
+        (**hooks).clone()
+    };
+    let both = hooks("request: a, response: b, body: 64KiB, on_error: pass");
+    assert_eq!(both.functions().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!((both.response.unwrap().body, both.passes), (Some(64 << 10), true));
+    let one = hooks("response: b");
+    assert_eq!((one.request, one.response.unwrap().body, one.passes), (None, None, false));
+}
+
+#[test]
+fn functions_that_make_no_sense_are_told() {
+    let tools = Tools::new();
+    for (words, expected) in [
+        (
+            "module: tools",
+            " | `wasm` does not say which function is called | write it like `wasm: { module: math, request: on_request, response: on_response }`",
+        ),
+        (
+            "request: a",
+            " | `module` is missing | add it: `wasm: { module: math, request: on_request, response: on_response }`",
+        ),
+        ("module: tool, request: a", ".module | there is no module `tool` | write `tools`"),
+        ("module: api, request: a", ".module | there is no module `api` | write one of `tools`"),
+        (
+            "module: tools, request: a, body: 1KiB",
+            ".body | `body` is for `response`: a function never sees the content of a request | take it out, or name a function for `response`",
+        ),
+        (
+            "module: tools, response: a, body: 9MiB",
+            ".body | `9MiB` is out of range | write a size from `1B` to `8MiB`",
+        ),
+        (
+            "module: tools, response: a, on_error: skip",
+            ".on_error | `skip` is not known here | write one of `fail`, `pass`",
+        ),
+        (
+            "module: tools, response: \"${url}\"",
+            ".response | an expression cannot stand here | write the value itself",
+        ),
+    ] {
+        let policy = format!("p: {{ wasm: {{ {words} }} }}");
+        assert_eq!(tools.told(&policy, ROUTE), format!("policies.p.wasm{expected}"), "{words}");
+    }
+    let policy = "p: { wasm: { module: tools, request: a } }";
+    let why = "`wasm` is for requests over HTTP, and this call gives a value | use that policy on a route, or on a source over HTTP";
+    for call in ["redis: GET k", "tools: f"] {
+        let step = format!("{{ match: GET /, compose: {{ a: {{ {call}, use: p }} }} }}");
+        assert_eq!(tools.told(policy, &step), format!("routes[0].compose.a.use | {why}"));
+    }
+    let inside = format!("{policy}, q: {{ limit: {{ rate: 1/s, per: \"${{path.id}}\" }} }}");
+    assert_eq!(
+        tools.told(&inside, "{ match: \"/{id}\", proxy: api, use: [p, q] }"),
+        "routes[0].use | `p` may change the path, and a policy inside of it reads `path.NAME`, which is of the path as it came | name that policy before the one that rewrites"
+    );
+}
+
+#[test]
+fn behind_caches_only_what_all_of_their_keys_hold_may_be_gone_by() {
+    let keyed = |policies: &str, names: &str| {
+        let plan = meant(policies, &format!("{{ match: /, proxy: api, use: [{names}] }}"));
+        let layers = &plan.routes[0].layers;
+        let names = layers.keyed_fields(layers.iter().count() - 1);
+        names.map(|names| names.iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>())
+    };
+    let last = "last: { timeout: 1s }";
+    assert_eq!(keyed(last, "last"), None);
+    let outer = |key: &str| format!("{last}, p: {{ cache: {{ key: {{ {key} }} }} }}");
+    assert_eq!(keyed(&outer("host: true"), "p, last"), Some(vec![]));
+    assert_eq!(keyed(&outer("headers: [X-A, X-B]"), "p, last").unwrap(), ["x-a", "x-b"]);
+    assert_eq!(keyed(&outer("headers: [X-A], cookies: [c]"), "p, last").unwrap(), ["x-a", "cookie"]);
 }

@@ -20,7 +20,7 @@ fn folder() -> TempDir {
     for name in ["tokens.json", "cached.json"] {
         fs::write(folder.path().join(name), "{}").unwrap();
     }
-    for name in ["shop.db", "math.wasm", "math.wat"] {
+    for name in ["shop.db", "math.wasm", "math.wat", "tools.wasm", "hooks.wat"] {
         fs::write(folder.path().join(name), "").unwrap();
     }
     fs::write(folder.path().join("database.password"), "a-password\n").unwrap();

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use cache::Store;
+use http::HeaderName;
+use plan::SourceId;
 use policy::{
     AccountsLayer, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer, FaultsLayer,
     HeadersLayer, HedgeLayer, Layer, LearnLayer, LimitLayer, Remedies, RespondLayer, RetryLayer,
-    RewriteLayer, TimeoutLayer,
+    RewriteLayer, TimeoutLayer, WasmLayer,
 };
 use redis_link::Link;
+use source::Source;
 
 use crate::walk::composition::Names;
 
@@ -19,6 +22,8 @@ pub(crate) struct Kit<'a> {
     /// This core's way to the tier that instances share.
     pub(crate) tier: Option<&'a Link>,
     pub(crate) remedies: &'a Remedies,
+    /// In the order of the plan's.
+    pub(crate) sources: &'a [Source],
 }
 
 /// Where layers stand.
@@ -33,15 +38,22 @@ pub(crate) struct Place<'a> {
     pub(crate) targets: &'a [String],
     /// Whether what was given last stands in for whatever fails.
     pub(crate) stands_in: bool,
+    /// Whether what is asked goes by the path of the request.
+    pub(crate) goes_by_path: bool,
 }
 
 impl Kit<'_> {
     /// These layers at that place, outermost first.
     pub(crate) fn layers(&self, layers: &plan::Layers, place: &Place<'_>) -> Vec<Layer> {
-        layers.iter().map(|layer| self.layer(layer, place)).collect()
+        layers
+            .iter()
+            .enumerate()
+            .map(|(at, layer)| self.layer(layer, layers.keyed_fields(at), place))
+            .collect()
     }
 
-    fn layer(&self, layer: &plan::Layer, place: &Place<'_>) -> Layer {
+    /// `keyed`: the fields of a request that the layer may go by; `None`: all.
+    fn layer(&self, layer: &plan::Layer, keyed: Option<Vec<HeaderName>>, place: &Place<'_>) -> Layer {
         let outcomes = |policy: &str, known| {
             let (route, policy) = (place.route.into(), policy.into());
             self.remedies.tally.at(policy::Place { route, policy, remedy: layer.word() }, known)
@@ -108,6 +120,13 @@ impl Kit<'_> {
                 names: Arc::clone(place.names),
             }),
             plan::Layer::Rewrite(rewrite) => Layer::Rewrite(RewriteLayer(Arc::clone(rewrite))),
+            plan::Layer::Wasm(hooks) => Layer::Wasm(Box::new(WasmLayer {
+                hooks: Arc::clone(hooks),
+                module: self.module(hooks.module),
+                sees: keyed,
+                may_change_path: place.goes_by_path,
+                outcomes: outcomes(&hooks.name, WasmLayer::OUTCOMES),
+            })),
             plan::Layer::Headers(headers) => {
                 Layer::Headers(HeadersLayer { headers: Arc::clone(headers), names: Arc::clone(place.names) })
             }
@@ -115,5 +134,9 @@ impl Kit<'_> {
                 Layer::Timeout(TimeoutLayer { within: *within })
             }
         }
+    }
+
+    fn module(&self, id: SourceId) -> Arc<wasm::Module> {
+        Arc::clone(self.sources[id.place()].wasm().expect("the plan calls functions of modules alone"))
     }
 }

@@ -53,7 +53,7 @@ impl StepStack {
         let route = &format!("(steps of {source})");
         let end = &sources[wrapping.source.place()];
         let (names, targets, stands_in) = (&Names::default(), &end.targets(), wrapping.stands_in);
-        let place = Place { route, names, source, targets, stands_in };
+        let place = Place { route, names, source, targets, stands_in, goes_by_path: true };
         let layers = kit.layers(&wrapping.layers, &place);
         match end {
             LocalSource::Http(origin) => {

@@ -37,7 +37,7 @@ impl Local {
         store: &Arc<cache::Store>,
         tier: Option<&Link>,
     ) -> Rc<Local> {
-        let kit = Kit { store, tier, remedies: &running.remedies };
+        let kit = Kit { store, tier, remedies: &running.remedies, sources: &running.sources };
         let before = before.map(|before| (&*before.running, &*before.lines));
         let lines = Rc::new(Lines::new(&running, before, &kit));
         let routes = running.plan.routes.iter().zip(running.destinations()).zip(&running.ways);
@@ -48,6 +48,7 @@ impl Local {
                 source: &destination.source_name,
                 targets: &targets(&lines, way),
                 stands_in: false,
+                goes_by_path: matches!(way, Way::Proxy(_)),
             };
             Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
         });

@@ -159,8 +159,13 @@ fn way(route: &plan::Route, names: &Names, plan: &Plan, before: Option<&Running>
     }
 }
 
-/// Whether each module has the functions that steps call. Only the module itself knows.
+/// Whether each module has the functions that steps and policies call. Only the module itself knows.
 fn check_functions(plan: &Plan, sources: &[Source]) -> Result<(), StartError> {
+    for layer in plan.layers() {
+        let plan::Layer::Wasm(hooks) = layer else { continue };
+        let place = || format!("policy {}", hooks.name);
+        hooks.functions().try_for_each(|function| check_function(&place, function, hooks.module, sources))?;
+    }
     plan.routes.iter().try_for_each(|route| match &route.end {
         RouteEnd::Compose(compose) => check_functions_of(&compose.graph, sources),
         RouteEnd::Proxy(_) | RouteEnd::Read(_) => Ok(()),
@@ -171,23 +176,31 @@ fn check_functions_of(graph: &Graph, sources: &[Source]) -> Result<(), StartErro
     graph.steps.iter().try_for_each(|step| match &step.task {
         Task::Compose(inner) => check_functions_of(inner, sources),
         Task::Call(StepCall::Wasm(call)) => {
-            let module =
-                sources[call.source.place()].wasm().expect("the plan calls functions of modules alone");
-            if module.has(&call.function) {
-                return Ok(());
-            }
-            let known: Vec<_> = module.functions().collect();
-            let detail = format!(
-                "step {}: {} has no function `{}`; it has {}",
-                step.name,
-                module.plan().module.display(),
-                call.function,
-                if known.is_empty() { "none".to_owned() } else { known.join(", ") },
-            );
-            Err(StartError::Module(Error::new(Kind::Internal, detail)))
+            check_function(&|| format!("step {}", step.name), &call.function, call.source, sources)
         }
         Task::Call(_) | Task::Gather(_) => Ok(()),
     })
+}
+
+/// `place`: who calls it.
+fn check_function(
+    place: &dyn Fn() -> String,
+    function: &str,
+    module: SourceId,
+    sources: &[Source],
+) -> Result<(), StartError> {
+    let module = sources[module.place()].wasm().expect("the plan calls functions of modules alone");
+    if module.has(function) {
+        return Ok(());
+    }
+    let known: Vec<_> = module.functions().collect();
+    let detail = format!(
+        "{}: {} has no function `{function}`; it has {}",
+        place(),
+        module.plan().module.display(),
+        if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+    );
+    Err(StartError::Module(Error::new(Kind::Internal, detail)))
 }
 
 fn names(pattern: &Pattern) -> Names {

@@ -1,0 +1,166 @@
+//! Told: what a function is told of a request or a response, as JSON. In: the message. Out: the input of a module.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use json::{JsonKind, write_string};
+use message::{RequestView, Response};
+
+use super::Unfit;
+
+/// What is told of a request beside its response: as the source was asked.
+pub(super) struct Asked {
+    pub(super) method: Method,
+    target: Box<str>,
+}
+
+impl Asked {
+    pub(super) fn of(request: &RequestView<'_>) -> Self {
+        Asked { method: request.method.clone(), target: request.target.into() }
+    }
+}
+
+/// `{"method":…,"scheme":…,"authority":…,"path":…,"query":…,"headers":{…}}`. Of the fields those that it may see; `None`: all.
+pub(super) fn request(request: &RequestView<'_>, fields: &HeaderMap, sees: Option<&[HeaderName]>) -> Bytes {
+    let mut out = Vec::with_capacity(1024);
+    out.extend_from_slice(b"{\"method\":");
+    write_string(request.method.as_str(), &mut out);
+    out.extend_from_slice(b",\"scheme\":");
+    write_string(request.scheme.as_str(), &mut out);
+    out.extend_from_slice(b",\"authority\":");
+    write_string(request.authority, &mut out);
+    out.push(b',');
+    write_target(request.target, &mut out);
+    out.extend_from_slice(b",\"headers\":");
+    write_fields(fields, |name| sees.is_none_or(|sees| sees.contains(name)), &mut out);
+    out.push(b'}');
+    out.into()
+}
+
+/// `{"status":…,"headers":{…},"request":{"method":…,"path":…,"query":…},"body":…}`. Objects and lists are told as they are, any other
+/// content as text.
+///
+/// # Errors
+/// The content is no text.
+pub(super) fn response(response: &Response, asked: &Asked, content: Option<&Bytes>) -> Result<Bytes, Unfit> {
+    let mut out = Vec::with_capacity(1024 + content.map_or(0, Bytes::len));
+    out.extend_from_slice(b"{\"status\":");
+    out.extend_from_slice(response.status.as_str().as_bytes());
+    out.extend_from_slice(b",\"headers\":");
+    write_fields(&response.fields, |_| true, &mut out);
+    out.extend_from_slice(b",\"request\":{\"method\":");
+    write_string(asked.method.as_str(), &mut out);
+    out.push(b',');
+    write_target(&asked.target, &mut out);
+    out.push(b'}');
+    if let Some(content) = content {
+        let text =
+            std::str::from_utf8(content).map_err(|_| "takes content that is text, and this is none")?;
+        out.extend_from_slice(b",\"body\":");
+        match json::kind(text) {
+            JsonKind::Map | JsonKind::List if json::is_valid(content) => out.extend_from_slice(content),
+            _ => write_string(text, &mut out),
+        }
+    }
+    out.push(b'}');
+    Ok(out.into())
+}
+
+fn write_target(target: &str, out: &mut Vec<u8>) {
+    let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+    out.extend_from_slice(b"\"path\":");
+    write_string(path, out);
+    out.extend_from_slice(b",\"query\":");
+    match query {
+        Some(query) => write_string(query, out),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Names in lower case; of several lines a list.
+fn write_fields(fields: &HeaderMap, is_told: impl Fn(&HeaderName) -> bool, out: &mut Vec<u8>) {
+    out.push(b'{');
+    let start = out.len();
+    for name in fields.keys().filter(|name| is_told(name)) {
+        if out.len() > start {
+            out.push(b',');
+        }
+        write_string(name.as_str(), out);
+        out.push(b':');
+        let lines = || fields.get_all(name).iter();
+        if lines().nth(1).is_none() {
+            lines().for_each(|only| write_value(only, out));
+            continue;
+        }
+        for (at, line) in lines().enumerate() {
+            out.push(if at == 0 { b'[' } else { b',' });
+            write_value(line, out);
+        }
+        out.push(b']');
+    }
+    out.push(b'}');
+}
+
+/// Bytes that are no UTF-8 become U+FFFD.
+fn write_value(value: &HeaderValue, out: &mut Vec<u8>) {
+    write_string(&String::from_utf8_lossy(value.as_bytes()), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+    use http::header::{COOKIE, SET_COOKIE};
+    use message::{Fields, Scheme};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parsed(told: &Bytes) -> Value {
+        serde_json::from_slice(told).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_told_with_the_fields_that_may_be_seen() {
+        let mut fields = HeaderMap::new();
+        for (name, value) in
+            [("x-a", &b"1"[..]), ("x-a", b"\"2\""), ("cookie", b"id=5EC4E7"), ("x-b", b"\xff")]
+        {
+            fields.append(HeaderName::from_static(name), HeaderValue::from_bytes(value).unwrap());
+        }
+        let view = RequestView {
+            method: &Method::GET,
+            scheme: Scheme::Https,
+            authority: "a.example",
+            target: "/x/%2F?a=\"b\"",
+            fields: Fields::Map(&fields),
+            client: None,
+        };
+        let told = |sees| parsed(&request(&view, &fields, sees));
+        let headers = json!({ "x-a": ["1", "\"2\""], "cookie": "id=5EC4E7", "x-b": "\u{fffd}" });
+        let mut expected = json!({
+            "method": "GET", "scheme": "https", "authority": "a.example", "path": "/x/%2F", "query": "a=\"b\"",
+            "headers": headers
+        });
+        assert_eq!(told(None), expected);
+        expected["headers"] = json!({ "cookie": "id=5EC4E7" });
+        assert_eq!(told(Some(&[COOKIE, SET_COOKIE])), expected);
+        expected["headers"] = json!({});
+        assert_eq!(told(Some(&[])), expected);
+    }
+
+    #[test]
+    fn content_is_told_as_it_is_or_as_text() {
+        let asked = Asked { method: Method::GET, target: "/x".into() };
+        let told = |content: &'static [u8]| {
+            let told = response(&Response::new(StatusCode::OK), &asked, Some(&Bytes::from_static(content)));
+            told.map(|told| parsed(&told)["body"].clone())
+        };
+        assert_eq!(told(b" {\"a\":[1.50]}"), Ok(json!({ "a": [1.5] })));
+        for text in ["{\"a\":", "\"a\"", "1", "null", "", "a\n\"b\"", "[1] [2]"] {
+            assert_eq!(told(text.as_bytes()), Ok(json!(text)), "{text}");
+        }
+        assert!(told(b"[\"\xff\"]").is_err());
+        let without = response(&Response::new(StatusCode::NOT_FOUND), &asked, None).unwrap();
+        let request = json!({ "method": "GET", "path": "/x", "query": null });
+        assert_eq!(parsed(&without), json!({ "status": 404, "headers": {}, "request": request }));
+    }
+}
