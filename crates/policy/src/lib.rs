@@ -60,4 +60,4 @@ pub use sign::{Signer, Unsignable};
 pub use signed::gate::SignedGate;
 pub use stack::{Below, End, Stack};
 pub use timeout::TimeoutLayer;
-pub use wasm::WasmLayer;
+pub use wasm::{AskedFor, WasmLayer};

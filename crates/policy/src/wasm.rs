@@ -22,6 +22,7 @@ use message::{Ask, Body, Call, Deadline, Error, FieldEdit, Kind, RequestParts, R
 use plan::ResponseHook;
 use rules::vary::Vary;
 
+pub use self::said::AskedFor;
 use self::said::{OfRequest, OfResponse};
 use self::told::Asked;
 use crate::around::Arrival;
@@ -36,8 +37,8 @@ pub struct WasmLayer {
     pub module: Arc<wasm::Module>,
     /// The header fields of a request that a function is told of; `None`: all.
     pub sees: Option<Vec<HeaderName>>,
-    /// Whether what is asked goes by the path, so that another one makes sense.
-    pub may_change_path: bool,
+    /// How the source is asked here.
+    pub asked: AskedFor,
     /// What functions did.
     pub outcomes: Arc<Outcomes>,
 }
@@ -136,8 +137,7 @@ impl WasmLayer {
     ) -> Result<OfRequest> {
         let told = told::request(&request.view(), &request.fields, self.sees.as_deref());
         let said = self.ask(function, told, deadline).await?;
-        OfRequest::read(&said, &request.target, self.may_change_path)
-            .map_err(|why| self.unfit(function, &why))
+        OfRequest::read(&said, &request.target, self.asked).map_err(|why| self.unfit(function, &why))
     }
 
     /// Has a response changed.
@@ -183,7 +183,7 @@ impl WasmLayer {
         let unfit = |why: Unfit| self.unfit(&hook.function, &why);
         let told = told::response(response, asked, content).map_err(unfit)?;
         let said = self.ask(&hook.function, told, deadline).await?;
-        OfResponse::read(&said, response, hook.body.is_some()).map_err(unfit)
+        OfResponse::read(&said, response, hook.body.is_some(), self.asked).map_err(unfit)
     }
 
     /// Calls a function, for no longer than the call may take.

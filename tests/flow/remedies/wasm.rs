@@ -250,22 +250,34 @@ fn a_reload_with_another_module_changes_what_is_done() {
 #[test]
 fn what_a_function_says_is_part_of_a_page_only_if_it_is_json() {
     let origin = Origin::start();
-    origin.on("GET /user").reply(ok("", "{\"name\":\"a\"}"));
-    let module = Module::new(&[("text", r#"{"body":"Back \"at\" noon."}"#), ("json", r#"{"body":[1.50]}"#)]);
-    let fleetfoot = module.around(
-        &origin,
-        "  text: { wasm: { module: tools, response: text, body: 1KiB } }\n  json: { wasm: { module: tools, response: json, body: 1KiB } }\n",
-        &[
-            "match: GET /text, compose: { user: { api: GET /user, use: text, on_error: null } }",
-            "match: GET /json, compose: { user: { api: GET /user, use: json } }",
-        ],
-    );
-    let text = fleetfoot.get("/text");
-    assert_eq!(
-        (text.text().as_str(), text.field("X-Fleetfoot-Failed")),
-        ("{\"user\":null}", Some("user;error=unusable-reply"))
-    );
+    origin.on("GET /user").reply(ok("Cache-Control: max-age=600", "{\"name\":\"a\"}"));
+    let module = Module::new(&[
+        ("text", r#"{"body":"Back \"at\" noon."}"#),
+        ("json", r#"{"body":[1.50]}"#),
+        ("answer", r#"{"respond":{"status":200,"body":"{"}}"#),
+    ]);
+    let policies = "  text: { cache: { ttl: origin }, wasm: { module: tools, response: text, body: 1KiB } }\n  \
+                    pass: { wasm: { module: tools, response: text, body: 1KiB, on_error: pass } }\n  \
+                    json: { wasm: { module: tools, response: json, body: 1KiB } }\n  \
+                    answer: { wasm: { module: tools, request: answer } }\n";
+    let route = |name| {
+        format!("match: GET /{name}, compose: {{ user: {{ api: GET /user, use: {name}, on_error: null }} }}")
+    };
+    let routes = ["text", "pass", "json", "answer"].map(route);
+    let as_text = "match: GET /as-text, compose: { user: { api: GET /user, use: pass, as: text } }";
+    let routes = [&*routes[0], &*routes[1], &*routes[2], &*routes[3], as_text];
+    let fleetfoot = module.around(&origin, policies, &routes);
+    for (target, times) in [("/text", 3), ("/answer", 1)] {
+        for _ in 0..times {
+            let page = fleetfoot.get(target);
+            assert_eq!(page.text(), "{\"user\":null}");
+            assert_eq!(page.field("X-Fleetfoot-Failed"), Some("user;error=hook-failed"));
+        }
+    }
+    assert_eq!(origin.count("GET /user"), 3, "what no step can use is not kept");
+    assert_eq!(fleetfoot.get("/pass").text(), "{\"user\":{\"name\":\"a\"}}");
     assert_eq!(fleetfoot.get("/json").text(), "{\"user\":[1.50]}");
+    assert_eq!(fleetfoot.get("/as-text").text(), "{\"user\":\"Back \\\"at\\\" noon.\"}");
 }
 
 #[test]

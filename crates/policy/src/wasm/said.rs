@@ -19,6 +19,15 @@ use crate::rewrite::is_plain;
 const LARGEST: usize = 32 * 1024;
 const MOST_LINES: usize = 100;
 
+/// How the source is asked at a place.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedFor {
+    /// By the path of the request, so that another one makes sense.
+    pub by_path: bool,
+    /// For JSON: content of any other kind is of no use.
+    pub for_json: bool,
+}
+
 /// What is to become of a request.
 pub(super) enum OfRequest {
     /// It goes on, with these changes.
@@ -102,7 +111,7 @@ impl Default for OfRequest {
 
 impl OfRequest {
     /// Of a request for this target.
-    pub(super) fn read(said: &[u8], sent: &str, may_change_path: bool) -> Result<Self, Unfit> {
+    pub(super) fn read(said: &[u8], sent: &str, asked: AskedFor) -> Result<Self, Unfit> {
         let said: SaidOfRequest<'_> = read(said)?;
         let edits = edits(Whose::Request, &said.remove, said.set, said.add)?;
         let changes = !edits.is_empty() || said.path.is_some() || said.query.is_some();
@@ -110,9 +119,9 @@ impl OfRequest {
             if changes {
                 return Err("answers a request and changes it, too".into());
             }
-            return Ok(OfRequest::Answered(Box::new(answer.response()?)));
+            return Ok(OfRequest::Answered(Box::new(answer.response(asked)?)));
         }
-        if said.path.is_some() && !may_change_path {
+        if said.path.is_some() && !asked.by_path {
             return Err("changes the path, and what this route asks does not go by it".into());
         }
         let target = target(sent, said.path.as_deref(), said.query.as_deref())?;
@@ -122,7 +131,12 @@ impl OfRequest {
 
 impl OfResponse {
     /// Of this response, whose content it may change or not.
-    pub(super) fn read(said: &[u8], response: &Response, may_change_content: bool) -> Result<Self, Unfit> {
+    pub(super) fn read(
+        said: &[u8],
+        response: &Response,
+        may_change_content: bool,
+        asked: AskedFor,
+    ) -> Result<Self, Unfit> {
         let said: SaidOfResponse<'_> = read(said)?;
         let edits = edits(Whose::Response, &said.remove, said.set, said.add)?;
         let said_status = said.status.filter(|said| *said != response.status.as_u16());
@@ -137,6 +151,9 @@ impl OfResponse {
         let status_then = status.unwrap_or(response.status);
         if has_no_content(status_then) && content.as_ref().is_some_and(|content| !content.bytes.is_empty()) {
             return Err(format!("gives content to a {}", status_then.as_str()).into());
+        }
+        if let Some(content) = &content {
+            content.check(status_then, asked)?;
         }
         Ok(OfResponse { status, edits, content })
     }
@@ -171,9 +188,11 @@ impl OfResponse {
 }
 
 impl SaidAnswer<'_> {
-    fn response(self) -> Result<Response, Unfit> {
+    fn response(self, asked: AskedFor) -> Result<Response, Unfit> {
         let mut response = Response::new(status(self.status)?);
-        if let Some(Content { bytes, kind }) = self.body.map(Content::read).transpose()? {
+        if let Some(content) = self.body.map(Content::read).transpose()? {
+            content.check(response.status, asked)?;
+            let Content { bytes, kind } = content;
             if !bytes.is_empty() {
                 if has_no_content(response.status) {
                     return Err(format!("gives content to a {}", response.status.as_str()).into());
@@ -201,6 +220,15 @@ impl Content {
             Err(_) if said.get().starts_with('"') => Err("gives a text that is no Unicode".into()),
             Err(_) => Ok(Content { bytes: Bytes::copy_from_slice(said.get().as_bytes()), kind: JSON }),
         }
+    }
+
+    /// What no step can use is neither kept nor given. Of what failed no step reads the content.
+    fn check(&self, status: StatusCode, asked: AskedFor) -> Result<(), Unfit> {
+        let is_usable = !asked.for_json || !status.is_success() || self.bytes.is_empty();
+        if is_usable || self.kind == JSON || json::is_valid(&self.bytes) {
+            return Ok(());
+        }
+        Err("gives a text that is no JSON to a step that reads JSON".into())
     }
 }
 
@@ -335,8 +363,10 @@ mod tests {
 
     use super::*;
 
+    const ROUTE: AskedFor = AskedFor { by_path: true, for_json: false };
+
     fn of_request(said: &str) -> Result<OfRequest, Unfit> {
-        OfRequest::read(said.as_bytes(), "/x?a=1", true)
+        OfRequest::read(said.as_bytes(), "/x?a=1", ROUTE)
     }
 
     fn target_of(said: &str) -> Result<Option<String>, Unfit> {
@@ -348,7 +378,7 @@ mod tests {
 
     fn changed(said: &str, response: Response, may_change_content: bool) -> Result<Response, Unfit> {
         let mut response = response;
-        OfResponse::read(said.as_bytes(), &response, may_change_content)?.apply(&mut response, false);
+        OfResponse::read(said.as_bytes(), &response, may_change_content, ROUTE)?.apply(&mut response, false);
         Ok(response)
     }
 
@@ -376,8 +406,11 @@ mod tests {
         {
             assert!(target_of(&serde_json::json!({ "path": path }).to_string()).is_err(), "{path}");
         }
-        assert!(OfRequest::read(br#"{"path":"/y"}"#, "/x", false).is_err(), "nobody goes by it");
-        assert!(OfRequest::read(br#"{"query":"a=1"}"#, "*", true).is_err(), "there is no path");
+        assert!(
+            OfRequest::read(br#"{"path":"/y"}"#, "/x", AskedFor { by_path: false, ..ROUTE }).is_err(),
+            "nobody goes by it"
+        );
+        assert!(OfRequest::read(br#"{"query":"a=1"}"#, "*", ROUTE).is_err(), "there is no path");
         let long = format!("{{\"path\":\"/{}\"}}", "x".repeat(LARGEST));
         assert!(target_of(&long).is_err());
     }
@@ -425,6 +458,24 @@ mod tests {
         }
         let stays = changed(r#"{"body":null,"set":{"x-a":"1"}}"#, with(200, "text/html"), true).unwrap();
         assert!(matches!(stays.body, Body::Whole(body) if body == "old"));
+    }
+
+    #[test]
+    fn a_step_that_reads_json_is_given_json_or_what_failed() {
+        let step = AskedFor { by_path: true, for_json: true };
+        for (body, status, fits) in [
+            ("\"x\"", 200, false),
+            ("\"x\"", 404, true),
+            ("\"[1]\"", 200, true),
+            ("\"\"", 200, true),
+            ("{}", 200, true),
+        ] {
+            let said = format!("{{\"status\":{status},\"body\":{body}}}");
+            let answer = format!("{{\"respond\":{said}}}");
+            assert_eq!(OfRequest::read(answer.as_bytes(), "/", step).is_ok(), fits, "{said}");
+            let response = with(203, "text/html");
+            assert_eq!(OfResponse::read(said.as_bytes(), &response, true, step).is_ok(), fits, "{said}");
+        }
     }
 
     #[test]

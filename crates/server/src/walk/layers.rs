@@ -7,8 +7,8 @@ use cache::Store;
 use http::HeaderName;
 use plan::SourceId;
 use policy::{
-    AccountsLayer, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer, FaultsLayer,
-    HeadersLayer, HedgeLayer, Layer, LearnLayer, LimitLayer, Remedies, RespondLayer, RetryLayer,
+    AccountsLayer, AskedFor, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer,
+    FaultsLayer, HeadersLayer, HedgeLayer, Layer, LearnLayer, LimitLayer, Remedies, RespondLayer, RetryLayer,
     RewriteLayer, TimeoutLayer, WasmLayer,
 };
 use redis_link::Link;
@@ -38,8 +38,8 @@ pub(crate) struct Place<'a> {
     pub(crate) targets: &'a [String],
     /// Whether what was given last stands in for whatever fails.
     pub(crate) stands_in: bool,
-    /// Whether what is asked goes by the path of the request.
-    pub(crate) goes_by_path: bool,
+    /// How it is asked.
+    pub(crate) asked: AskedFor,
 }
 
 impl Kit<'_> {
@@ -124,7 +124,7 @@ impl Kit<'_> {
                 hooks: Arc::clone(hooks),
                 module: self.module(hooks.module),
                 sees: keyed,
-                may_change_path: place.goes_by_path,
+                asked: place.asked,
                 outcomes: outcomes(&hooks.name, WasmLayer::OUTCOMES),
             })),
             plan::Layer::Headers(headers) => {

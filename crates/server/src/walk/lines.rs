@@ -3,7 +3,7 @@
 
 use compose::SingleFlight;
 use plan::{HttpForm, Plan, Wrapping};
-use policy::Stack;
+use policy::{AskedFor, Stack};
 use source::{ContentSource, LocalSource, ValueSource};
 
 use crate::walk::composition::Names;
@@ -52,8 +52,9 @@ impl StepStack {
         // Steps that ask the same in the same way share what wraps them, whatever their routes.
         let route = &format!("(steps of {source})");
         let end = &sources[wrapping.source.place()];
+        let asked = AskedFor { by_path: true, for_json: wrapping.form == HttpForm::Json };
         let (names, targets, stands_in) = (&Names::default(), &end.targets(), wrapping.stands_in);
-        let place = Place { route, names, source, targets, stands_in, goes_by_path: true };
+        let place = Place { route, names, source, targets, stands_in, asked };
         let layers = kit.layers(&wrapping.layers, &place);
         match end {
             LocalSource::Http(origin) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use plan::{SourceId, StatusForm};
-use policy::Stack;
+use policy::{AskedFor, Stack};
 use redis_link::Link;
 use response::Saying;
 use source::{LocalSource, ReadSource};
@@ -48,7 +48,7 @@ impl Local {
                 source: &destination.source_name,
                 targets: &targets(&lines, way),
                 stands_in: false,
-                goes_by_path: matches!(way, Way::Proxy(_)),
+                asked: AskedFor { by_path: matches!(way, Way::Proxy(_)), for_json: false },
             };
             Stack::new(destination.gate.clone(), kit.layers(&route.layers, &place), end(way, &lines))
         });
