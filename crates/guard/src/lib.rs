@@ -28,7 +28,7 @@ pub use breaker::{BreakerRule, Opens};
 pub use budget::Budget;
 pub use concurrency::{Concurrency, InFlight, Outcome, Permit};
 pub use learnt::{Heard, HeardQuota, Learnt, LearntByOwner, LearntCall};
-pub use limit::{Algorithm, Allowance, LimitDecision, Limits, Shares};
+pub use limit::{Algorithm, Allowance, Count, Delays, Joint, JointQuota, LimitDecision, Limits, Shares, Way};
 pub use line::{Admission, Full, NoTurn, SharedLines, Waiting};
 pub use percentile::Percentile;
 pub use places::{NoPlace, Place, Places};

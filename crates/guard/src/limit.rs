@@ -5,10 +5,12 @@
 //! all cores as one [`Limits`].
 //!
 //! `quota` is the allowance in whole numbers. `gcra`, `fixed` and `sliding` are what is known of one key. `states` finds
-//! it by the key, and `shard` keeps it within bounds. `shares` is a limit without keys that groups share.
+//! it by the key, and `shard` keeps it within bounds. `shares` is a limit without keys that groups share. `joint` is one that
+//! instances keep together.
 
 mod fixed;
 mod gcra;
+mod joint;
 mod quota;
 mod shard;
 mod shares;
@@ -24,6 +26,7 @@ use quota::Quota;
 use sliding::Sliding;
 use states::{Sharded, States};
 
+pub use joint::{Count, Delays, Joint, JointQuota, Way};
 pub use shares::Shares;
 
 /// How calls are counted.
@@ -87,12 +90,23 @@ impl Limits {
     ///
     /// From 2048 keys on they are kept in several parts, of which one may be full a little before the others.
     pub fn new(allowance: Allowance, most_keys: usize) -> Self {
+        Limits::with(allowance, most_keys, None)
+    }
+
+    /// The same, as if every key, also one that never came, had taken its whole quota at this moment.
+    pub fn spent(allowance: Allowance, most_keys: usize, at: Instant) -> Self {
+        Limits::with(allowance, most_keys, Some(at))
+    }
+
+    fn with(allowance: Allowance, most_keys: usize, spent_at: Option<Instant>) -> Self {
+        let (quota, beginning) = (Quota::new(&allowance), Beginning::default());
+        let spent_at = spent_at.map(|at| beginning.nanoseconds(at));
         let states: Box<dyn States> = match allowance.algorithm {
-            Algorithm::Gcra => Box::new(Sharded::<Gcra>::new(most_keys)),
-            Algorithm::Fixed => Box::new(Sharded::<Fixed>::new(most_keys)),
-            Algorithm::Sliding => Box::new(Sharded::<Sliding>::new(most_keys)),
+            Algorithm::Gcra => Box::new(Sharded::<Gcra>::new(most_keys, &quota, spent_at)),
+            Algorithm::Fixed => Box::new(Sharded::<Fixed>::new(most_keys, &quota, spent_at)),
+            Algorithm::Sliding => Box::new(Sharded::<Sliding>::new(most_keys, &quota, spent_at)),
         };
-        Limits { quota: Quota::new(&allowance), beginning: Beginning::default(), states }
+        Limits { quota, beginning, states }
     }
 
     /// What [`Limits::take`] would say now, field by field. It takes nothing, so it promises nothing.
@@ -279,6 +293,21 @@ mod tests {
         let limits = Limits::new(Allowance { algorithm: Algorithm::Gcra, amount: 0, per, burst: 5 }, 10);
         assert_eq!(limits.take(b"", Instant::now()), LimitDecision::NEVER);
         assert!(limits.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn a_spent_quota_is_whole_again_as_if_somebody_had_taken_it(allowance in allowance()) {
+            let (start, whole) = (Instant::now(), Limits::new(allowance, 2));
+            let spent = Limits::spent(allowance, 2, start);
+            for key in [&b""[..], b"key"] {
+                (0..at_once(&allowance)).for_each(|_| assert!(whole.take(key, start).is_allowed));
+                prop_assert_eq!(spent.peek(key, start), whole.peek(key, start));
+                let wait = spent.peek(key, start).retry_after;
+                prop_assert!(!spent.take(key, start + just_before(wait)).is_allowed);
+                prop_assert_eq!(spent.take(key, start + wait), whole.take(key, start + wait));
+            }
+        }
     }
 
     #[test]

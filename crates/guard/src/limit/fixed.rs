@@ -13,8 +13,8 @@ use super::states::State;
 /// The newest window of a key. One in which nothing was taken is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fixed {
-    start: u64,
-    taken: u64,
+    pub(super) start: u64,
+    pub(super) taken: u64,
 }
 
 impl Fixed {
@@ -26,6 +26,10 @@ impl Fixed {
 }
 
 impl State for Fixed {
+    fn spent(quota: &Quota, at: u64) -> Self {
+        Fixed { start: at, taken: quota.amount }
+    }
+
     fn verdict(&self, quota: &Quota, now: u64) -> LimitDecision {
         let window = self.at(quota, now);
         let left = quota.amount.saturating_sub(window.taken);

@@ -11,7 +11,7 @@ use super::states::State;
 /// Its unit is a nanosecond divided by the amount. So one that is taken moves it by exactly `per`, and no interval between
 /// two is ever rounded: three in a second are three, and a thousand million in a third of one are no fewer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Gcra(u128);
+pub(super) struct Gcra(pub(super) u128);
 
 /// A moment in this unit. It fits, as do all products of two numbers of half the size.
 fn finely(now: u64, quota: &Quota) -> u128 {
@@ -28,6 +28,10 @@ fn duration(fine: u128, quota: &Quota) -> Duration {
 }
 
 impl State for Gcra {
+    fn spent(quota: &Quota, at: u64) -> Self {
+        Gcra(finely(at, quota).saturating_add(u128::from(quota.per) * u128::from(quota.burst)))
+    }
+
     fn verdict(&self, quota: &Quota, now: u64) -> LimitDecision {
         let (one, most) = (u128::from(quota.per), u128::from(quota.per) * u128::from(quota.burst));
         let ahead = self.0.saturating_sub(finely(now, quota));

@@ -22,6 +22,8 @@ pub(super) struct Shard<S> {
     /// Where in `kept`. Fingerprints are secret and even already, so the quickest hash will do.
     index: HashMap<Fingerprint, usize, foldhash::fast::RandomState>,
     most: usize,
+    /// When the whole quota of keys that nothing is known of was taken; `None`: it is there.
+    spent_at: Option<u64>,
     /// The one to look at next.
     next: usize,
     evicted: u64,
@@ -34,15 +36,21 @@ struct Kept<S> {
 }
 
 impl<S: State> Shard<S> {
-    /// For so many keys, at least one. Memory is taken as they come.
-    pub(super) fn new(most: usize) -> Self {
-        Shard { kept: Vec::new(), index: HashMap::default(), most: most.max(1), next: 0, evicted: 0 }
+    /// For so many keys, at least one. Memory is taken as they come. See [`spent_at`](Shard::spent_at).
+    pub(super) fn new(most: usize, spent_at: Option<u64>) -> Self {
+        let most = most.max(1);
+        Shard { kept: Vec::new(), index: HashMap::default(), most, spent_at, next: 0, evicted: 0 }
+    }
+
+    /// What holds for a key that nothing is known of.
+    fn unknown(&self, quota: &Quota) -> S {
+        self.spent_at.map_or_else(S::default, |at| S::spent(quota, at))
     }
 
     pub(super) fn peek(&self, fingerprint: Fingerprint, quota: &Quota, now: u64) -> LimitDecision {
         match self.index.get(&fingerprint) {
             Some(&place) => self.kept[place].state.verdict(quota, now),
-            None => S::default().verdict(quota, now),
+            None => self.unknown(quota).verdict(quota, now),
         }
     }
 
@@ -50,7 +58,7 @@ impl<S: State> Shard<S> {
         if let Some(&place) = self.index.get(&fingerprint) {
             return self.kept[place].state.take(quota, now);
         }
-        let mut state = S::default();
+        let mut state = self.unknown(quota);
         let verdict = state.take(quota, now);
         self.make_room(quota, now);
         self.index.insert(fingerprint, self.kept.len());
@@ -119,7 +127,7 @@ mod tests {
 
     #[test]
     fn full_ones_leave_first_and_unnoticed() {
-        let mut shard = Shard::<Gcra>::new(100);
+        let mut shard = Shard::<Gcra>::new(100, None);
         for number in 0..10_000 {
             shard.take(key(number), &QUOTA, 10 * number);
         }
@@ -129,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_keys_does_not_help_whoever_is_refused() {
-        let mut shard = Shard::<Gcra>::new(50);
+        let mut shard = Shard::<Gcra>::new(50, None);
         (0..10).for_each(|_| assert!(shard.take(key(0), &QUOTA, 0).is_allowed));
         (1..10_000).for_each(|number| assert!(shard.take(key(number), &QUOTA, 0).is_allowed));
         assert!(!shard.take(key(0), &QUOTA, 0).is_allowed);
@@ -144,7 +152,7 @@ mod tests {
             most in 1..20_usize,
             takes in proptest::collection::vec((0..40_u64, 0..60_u64), 0..300),
         ) {
-            let (mut shard, mut now, mut seen) = (Shard::<Gcra>::new(most), 0, std::collections::BTreeMap::new());
+            let (mut shard, mut now, mut seen) = (Shard::<Gcra>::new(most, None), 0, std::collections::BTreeMap::new());
             for (number, wait) in takes {
                 now += wait;
                 let had = shard.index.contains_key(&key(number));

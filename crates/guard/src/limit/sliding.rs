@@ -20,19 +20,24 @@ pub(super) struct Sliding {
     groups: VecDeque<Group>,
 }
 
+/// Calls that are close together.
 #[derive(Clone, Copy, Debug)]
-struct Group {
-    first: u64,
-    last: u64,
-    taken: u64,
+pub(super) struct Group {
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) taken: u64,
 }
 
 /// How long after its first one more belongs to a group.
-fn longest(quota: &Quota) -> u64 {
+pub(super) fn longest(quota: &Quota) -> u64 {
     if quota.amount <= GROUPS { 0 } else { quota.per.div_ceil(GROUPS) }
 }
 
 impl Sliding {
+    pub(super) fn of(groups: impl IntoIterator<Item = Group>) -> Self {
+        Sliding { groups: groups.into_iter().collect() }
+    }
+
     /// The newest anybody has told of, be it later than `now`: what is done now is done after that.
     fn latest(&self, now: u64) -> u64 {
         self.groups.back().map_or(now, |newest| newest.last.max(now))
@@ -40,6 +45,10 @@ impl Sliding {
 }
 
 impl State for Sliding {
+    fn spent(quota: &Quota, at: u64) -> Self {
+        Sliding::of([Group { first: at, last: at, taken: quota.amount }])
+    }
+
     fn verdict(&self, quota: &Quota, now: u64) -> LimitDecision {
         let latest = self.latest(now);
         let until = |moment: u64| between(now, moment.saturating_add(quota.per));

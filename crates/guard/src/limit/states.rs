@@ -10,6 +10,9 @@ use crate::fingerprint::{Fingerprint, Fingerprints};
 
 /// What is known of one key. The default is the full quota. Moments are in nanoseconds.
 pub(super) trait State: Debug + Default + Send {
+    /// One whose whole quota was taken at this moment.
+    fn spent(quota: &Quota, at: u64) -> Self;
+
     /// What is said to one who comes now.
     fn verdict(&self, quota: &Quota, now: u64) -> LimitDecision;
 
@@ -54,12 +57,13 @@ pub(super) struct Sharded<S> {
 }
 
 impl<S: State> Sharded<S> {
-    pub(super) fn new(most_keys: usize) -> Self {
+    /// `spent_at`: when the whole quota of every key was taken; `None`: it is there.
+    pub(super) fn new(most_keys: usize, quota: &Quota, spent_at: Option<u64>) -> Self {
         let count = (most_keys / LEAST_KEYS).clamp(1, MOST_SHARDS);
         let count = 1 << count.ilog2();
         Sharded {
-            only: Mutex::default(),
-            shards: (0..count).map(|_| Mutex::new(Shard::new(most_keys / count))).collect(),
+            only: Mutex::new(spent_at.map_or_else(S::default, |at| S::spent(quota, at))),
+            shards: (0..count).map(|_| Mutex::new(Shard::new(most_keys / count, spent_at))).collect(),
             fingerprints: Fingerprints::default(),
         }
     }
@@ -113,7 +117,7 @@ mod tests {
 
     #[test]
     fn each_key_has_its_own_quota() {
-        let states = Sharded::<Fixed>::new(10);
+        let states = Sharded::<Fixed>::new(10, &QUOTA, None);
         for key in [&b""[..], b"a", b"b", b"a longer one"] {
             assert_eq!([(); 3].map(|()| states.take(key, &QUOTA, 5).is_allowed), [true, true, false]);
         }
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn however_many_come_no_more_are_kept_than_there_is_room_for() {
         let (most, come) = (10_000, 30_000_u32);
-        let states = Sharded::<Fixed>::new(most);
+        let states = Sharded::<Fixed>::new(most, &QUOTA, None);
         assert_eq!(states.shards.len(), 8);
         for number in 0..come {
             assert!(states.take(&number.to_be_bytes(), &QUOTA, 5).is_allowed);
