@@ -85,6 +85,8 @@ pub enum Kind {
     NoRoute,
     /// The request has passed us too often already (`Via`).
     Loop,
+    /// A limit that instances count together cannot be counted, and the config says to refuse then.
+    LimitUnavailable,
     /// A limit of ours is reached (connections, queue).
     Overloaded,
     /// A function of the user's own, which a policy calls, failed.
@@ -97,7 +99,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 31] = [
+    pub const ALL: [Kind; 32] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
@@ -125,6 +127,7 @@ impl Kind {
         Kind::UnusableReply,
         Kind::NoRoute,
         Kind::Loop,
+        Kind::LimitUnavailable,
         Kind::Overloaded,
         Kind::HookFailed,
         Kind::Draining,
@@ -166,6 +169,7 @@ impl Kind {
             | Kind::UnusableReply => Side::Source,
             Kind::NoRoute
             | Kind::Loop
+            | Kind::LimitUnavailable
             | Kind::Overloaded
             | Kind::HookFailed
             | Kind::Draining
@@ -203,6 +207,7 @@ impl Kind {
             Kind::UnusableReply => "unusable-reply",
             Kind::NoRoute => "no-route",
             Kind::Loop => "loop",
+            Kind::LimitUnavailable => "limit-unavailable",
             Kind::Overloaded => "overloaded",
             Kind::HookFailed => "hook-failed",
             Kind::Draining => "draining",

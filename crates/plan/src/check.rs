@@ -8,6 +8,7 @@ use crate::disk::disk;
 use crate::known::{Known, KnownSource, SourceKind};
 use crate::listen::{limits, listen};
 use crate::meant::{AccessLog, Plan, SourceId};
+use crate::policy::shared::NamedSources;
 use crate::policy::{Policy, policy};
 use crate::routes::routes;
 use crate::routes::tracked;
@@ -78,7 +79,8 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     let source_nodes = sources(&file, root, folder, &mut plan, &mut known, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {
-            let policy = policy(node, folder, &plan.location, &known, report);
+            let sources = NamedSources { known: &known.sources, meant: &plan.sources };
+            let policy = policy(node, folder, &plan.location, sources, report);
             plan.tier = shared_tier(plan.tier, &policy, &known, report);
             known.policies.add(node.key(), policy);
         }

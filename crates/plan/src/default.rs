@@ -99,6 +99,9 @@ pub(crate) const HELD: u64 = 64 * 1024 * 1024;
 /// How long a tracking connection may be silent.
 pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 
+/// What keys in a Redis begin with.
+pub(crate) const PREFIX: &str = "fleetfoot";
+
 /// A Redis with every default.
 pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
     RedisSource {
@@ -116,7 +119,7 @@ pub(crate) fn redis(name: &str, topology: Topology) -> RedisSource {
         max_stale: Duration::ZERO,
         public: false,
         tier: RedisTier {
-            prefix: "fleetfoot".to_owned(),
+            prefix: PREFIX.to_owned(),
             lock: Duration::from_secs(2),
             largest: 1024 * 1024,
             unheard: Duration::from_secs(30),

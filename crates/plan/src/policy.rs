@@ -23,6 +23,7 @@ mod queue;
 mod respond;
 mod retry;
 mod rewrite;
+pub(crate) mod shared;
 mod shares;
 mod signed;
 mod timeout;
@@ -31,12 +32,12 @@ mod wasm;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::known::Known;
 use crate::meant::{Auth, Layer, Layers, Signed};
 use crate::schema;
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::Node;
+use shared::NamedSources;
 
 /// What a route, a source or a step that uses it gets. A part with a fault is missing.
 #[derive(Clone, Debug, Default)]
@@ -51,12 +52,12 @@ pub(crate) struct Policy<'t> {
     pub(crate) tier: Option<Node<'t>>,
 }
 
-/// Reads a policy. Relative paths in it start at `folder`; `location` is where this instance is, and `known` has the sources.
+/// Reads a policy. Relative paths in it start at `folder`; `location` is where this instance is.
 pub(crate) fn policy<'t>(
     node: Node<'t>,
     folder: &Path,
     location: &str,
-    known: &Known<'_>,
+    sources: NamedSources<'_, '_>,
     report: &mut Report,
 ) -> Policy<'t> {
     let Some(section) = Section::open(node, &schema::POLICY, report) else {
@@ -85,7 +86,7 @@ pub(crate) fn policy<'t>(
     layers.push_some(retry.map(|retry| Layer::Retry(Arc::new(retry))));
     let breaker = section.get("breaker").and_then(|node| breaker::breaker(name, node, report));
     layers.push_some(breaker.map(|breaker| Layer::Breaker(Arc::new(breaker))));
-    let limit = section.get("limit").and_then(|node| limit::limit(name, node, report));
+    let limit = section.get("limit").and_then(|node| limit::limit(name, node, sources, report));
     layers.push_some(limit.map(|limit| Layer::Limit { limit: Arc::new(limit), is_of_source: false }));
     let learn = section.get("learn").and_then(|node| learn::learn(name, node, report));
     layers.push_some(learn.map(|learn| Layer::Learn(Arc::new(learn))));
@@ -107,7 +108,7 @@ pub(crate) fn policy<'t>(
     layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
     let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
     layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
-    let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, known, report));
+    let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, sources, report));
     layers.push_some(hooks.map(|hooks| Layer::Wasm(Arc::new(hooks))));
     layers.push_some(timeout.per_try.map(Layer::PerTry));
     let faults = section.get("faults").and_then(|node| faults::faults(name, node, report));

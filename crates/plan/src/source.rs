@@ -8,6 +8,8 @@ mod redis;
 mod redis_url;
 pub(crate) mod url;
 
+pub(crate) use redis::prefix as redis_prefix;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -45,20 +45,7 @@ impl Layer {
                 None => ("closed: lets it pass".to_owned(), false),
                 Some(rest) => (format!("open: refused with 503 for another {rest:?}"), true),
             },
-            Layer::Limit(limit) => {
-                let (would_pass, quota) = limit.left(request);
-                let (policy, left, amount) = (&quota.policy.name, quota.remaining, quota.policy.amount);
-                if would_pass {
-                    return (format!("`{policy}`: lets it pass, {left} of {amount} left after it"), false);
-                }
-                (
-                    format!(
-                        "`{policy}`: refused with 429; full quota ({amount}) restored in {} s",
-                        quota.reset
-                    ),
-                    true,
-                )
-            }
+            Layer::Limit(limit) => limit.explain(request),
             Layer::Learn(_) => ("keeps to what the source says of its limits".to_owned(), false),
             Layer::Concurrency(concurrency) => {
                 let ConcurrencyFigures { limit, under_way, waiting } = concurrency.figures();

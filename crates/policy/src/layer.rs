@@ -69,8 +69,8 @@ pub(crate) enum AtHandPart<'a> {
     Shares(&'a CorsLayer),
     /// It answers some requests itself.
     Answers(&'a RespondLayer),
-    /// It changes what is asked, or what comes back in a way that takes time, so that nothing behind it is at hand for the request as it
-    /// came.
+    /// It changes what is asked, has to ask others, or changes what comes back in a way that takes time, so that nothing behind it is
+    /// at hand for the request as it came.
     Bars,
     /// Nothing: what is at hand has not failed and takes no time.
     None,
@@ -81,7 +81,7 @@ impl Layer {
     pub(crate) fn at_hand(&self) -> AtHandPart<'_> {
         match self {
             Layer::Cache(_) => AtHandPart::Holds,
-            Layer::Limit(limit) => AtHandPart::Counts(limit),
+            Layer::Limit(limit) if limit.is_at_hand() => AtHandPart::Counts(limit),
             Layer::Hedge(_)
             | Layer::Retry(_)
             | Layer::Breaker(_)
@@ -93,7 +93,7 @@ impl Layer {
             | Layer::Timeout(_) => AtHandPart::None,
             Layer::Headers(headers) if headers.changes_requests() => AtHandPart::Bars,
             Layer::Headers(headers) => AtHandPart::Edits(headers),
-            Layer::Rewrite(_) | Layer::Wasm(_) => AtHandPart::Bars,
+            Layer::Rewrite(_) | Layer::Limit(_) | Layer::Wasm(_) => AtHandPart::Bars,
             Layer::Cors(cors) => AtHandPart::Shares(cors),
             Layer::Respond(respond) => AtHandPart::Answers(respond),
         }

@@ -50,7 +50,7 @@ pub use hedge::{HedgeLayer, Hedges};
 pub use kept::{Kept, Remedy};
 pub use layer::Layer;
 pub use learn::{LearnLayer, Lessons};
-pub use limit::{LimitLayer, Limited};
+pub use limit::{JointLimit, LimitLayer, Limited, heartbeat};
 pub use outcomes::{Outcome, Outcomes, Place, Tally};
 pub use remedies::Remedies;
 pub use respond::RespondLayer;

@@ -1,8 +1,11 @@
-//! Limit: the layer that lets so many calls pass in so long, counted over all cores of this process. What is too much is refused
-//! with 429 and told when to come back, or waits for its turn where there is a queue; everybody is told what is left. Asked also on the way of a fresh hit, where it first
-//! looks and takes only once there is something to give.
+//! Limit: the layer that lets so many calls pass in so long, counted over all cores of this process, or with other instances
+//! (`joint`, asked by `together`). What is too much is refused with 429 and told when to come back, or waits for its turn where there
+//! is a queue; everybody is told what is left. Asked also on the way of a fresh hit, where it first looks and takes only once there is
+//! something to give; others cannot be asked there, so nothing behind a limit that is shared is at hand.
 
 mod counted;
+mod joint;
+mod together;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,12 +15,15 @@ use expression::Context;
 use guard::{Admission, LimitDecision};
 use message::{Ask, Call, Error, Kind, Quota, QuotaPolicy, RequestView, Result, Trip};
 use plan::{Algorithm, LimitBy};
+use redis_link::Link;
 
 use crate::around::{Arrival, Moment};
 use crate::kept::Remedy;
 use crate::outcomes::{Outcome, Outcomes};
 use crate::queue::Queue;
 use counted::Counted;
+
+pub use joint::{JointLimit, heartbeat};
 
 const NANOS: u128 = 1_000_000_000;
 
@@ -27,15 +33,26 @@ pub struct Limited {
     rule: plan::Limit,
     /// What clients are told of it.
     told: Arc<QuotaPolicy>,
-    counted: Counted,
+    counting: Counting,
     queue: Option<Queue>,
 }
 
+/// Who counts.
+#[derive(Debug)]
+enum Counting {
+    /// This instance.
+    Here(Counted),
+    /// All instances.
+    Together(Arc<JointLimit>),
+}
+
 /// See the module. One for each place and core.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LimitLayer {
     /// What is counted.
     pub limited: Arc<Limited>,
+    /// This core's way to where instances count together; `None`: this one counts for itself.
+    pub link: Option<Link>,
     /// What became of calls.
     pub outcomes: Arc<Outcomes>,
     /// Whether clients are told what is left: it is theirs.
@@ -52,8 +69,12 @@ impl Remedy for Limited {
     fn new(rule: plan::Limit) -> Self {
         let (amount, window) = window(&rule);
         let told = Arc::new(QuotaPolicy::new(&rule.name, amount, whole_seconds(window)));
-        let (counted, queue) = (Counted::new(&rule), rule.queue.clone().map(Queue::new));
-        Limited { rule, told, counted, queue }
+        let counting = match &rule.shared {
+            None => Counting::Here(Counted::new(&rule)),
+            Some(shared) => Counting::Together(Arc::new(JointLimit::new(&rule, shared))),
+        };
+        let queue = rule.queue.clone().map(Queue::new);
+        Limited { rule, told, counting, queue }
     }
 
     fn rule(&self) -> &plan::Limit {
@@ -66,14 +87,29 @@ impl Remedy for Limited {
 }
 
 impl Limited {
-    /// How many are told apart now.
+    /// How many are told apart now by this instance.
     pub fn keys(&self) -> u64 {
-        self.counted.keys().0
+        self.known().0
     }
 
     /// How many were forgotten with calls counted against them, for there were too many, since the start.
     pub fn evicted(&self) -> u64 {
-        self.counted.keys().1
+        self.known().1
+    }
+
+    fn known(&self) -> (u64, u64) {
+        match &self.counting {
+            Counting::Here(counted) => counted.keys(),
+            Counting::Together(joint) => joint.keys(),
+        }
+    }
+
+    /// How all instances count it; `None`: this one counts for itself.
+    pub fn joint(&self) -> Option<&Arc<JointLimit>> {
+        match &self.counting {
+            Counting::Here(_) => None,
+            Counting::Together(joint) => Some(joint),
+        }
     }
 
     /// How many calls wait for their turn; `None`: they do not wait.
@@ -98,8 +134,24 @@ impl Limited {
 }
 
 impl LimitLayer {
-    /// What it tells of.
-    pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
+    /// What one under this rule tells of.
+    pub fn outcomes(rule: &plan::Limit) -> &'static [Outcome] {
+        const HERE: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
+        const TOGETHER: &[Outcome] = &[
+            Outcome::Refused,
+            Outcome::Queued,
+            Outcome::Late,
+            Outcome::Local,
+            Outcome::Uncounted,
+            Outcome::Unavailable,
+        ];
+        if rule.shared.is_some() { TOGETHER } else { HERE }
+    }
+
+    /// Whether it can say at once whether a request passes.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        matches!(self.limited.counting, Counting::Here(_))
+    }
 
     /// Counts a call, and notes what is left.
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
@@ -107,8 +159,10 @@ impl LimitLayer {
         if trip.is_errand {
             return Arrival::Pass;
         }
+        let Limited { counting: Counting::Here(counted), queue, .. } = &*self.limited else {
+            return Arrival::Wait;
+        };
         let key = self.key(ask);
-        let Limited { counted, queue, .. } = &*self.limited;
         // Whoever waits comes first.
         if queue.as_ref().is_some_and(|queue| !queue.is_empty(&key)) {
             return Arrival::Wait;
@@ -131,30 +185,33 @@ impl LimitLayer {
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        let Limited { counted, queue, .. } = &*self.limited;
         let key = self.key(&ask);
-        if let Some(queue) = queue {
-            let (request, names) = ask.read_by_policies(&self.names);
-            let take = |now| {
-                let decision = counted.take(&key, now);
-                if decision.is_allowed {
-                    Admission::Taken(decision)
-                } else {
-                    Admission::In(decision.retry_after)
-                }
-            };
-            match queue.turn(&key, &request, names, trip, take).await {
-                Ok(decision) => {
-                    self.tell(&decision, trip);
-                    self.outcomes.count(Outcome::Queued);
-                }
-                Err(in_vain) => {
-                    let decision = counted.peek(&key, Instant::now());
-                    return Err(self.refuse(&decision, in_vain.into(), trip));
-                }
-            }
+        match &self.limited.counting {
+            Counting::Here(counted) => self.wait(counted, &key, &ask, trip).await?,
+            Counting::Together(joint) => self.count_together(joint, &key, &ask, trip).await?,
         }
         below.call(ask, trip).await
+    }
+
+    /// Waits for its turn, where there is a queue.
+    async fn wait<Q: Ask>(&self, counted: &Counted, key: &[u8], ask: &Q, trip: &mut Trip) -> Result<()> {
+        let Some(queue) = &self.limited.queue else { return Ok(()) };
+        let (request, names) = ask.read_by_policies(&self.names);
+        let take = |now| {
+            let decision = counted.take(key, now);
+            if decision.is_allowed { Admission::Taken(decision) } else { Admission::In(decision.retry_after) }
+        };
+        match queue.turn(key, &request, names, trip, take).await {
+            Ok(decision) => {
+                self.tell(&decision, trip);
+                self.outcomes.count(Outcome::Queued);
+                Ok(())
+            }
+            Err(in_vain) => {
+                let decision = counted.peek(key, Instant::now());
+                Err(self.refuse(&decision, in_vain.into(), trip))
+            }
+        }
     }
 
     fn key<Q: Ask>(&self, ask: &Q) -> Vec<u8> {
@@ -186,7 +243,8 @@ impl LimitLayer {
         now: Instant,
         scratch: &RefCell<Vec<u8>>,
     ) -> bool {
-        self.with_key(request, scratch, |key| self.limited.counted.peek(key, now).is_allowed)
+        let Counting::Here(counted) = &self.limited.counting else { return false };
+        self.with_key(request, scratch, |key| counted.peek(key, now).is_allowed)
     }
 
     /// Lets a request pass whose answer is at hand, and appends to its head what it is told. False: it does not pass, and the
@@ -198,7 +256,7 @@ impl LimitLayer {
         scratch: &RefCell<Vec<u8>>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Limited { counted, queue, .. } = &*self.limited;
+        let Limited { counting: Counting::Here(counted), queue, .. } = &*self.limited else { return false };
         let decision = self.with_key(request, scratch, |key| {
             // Whoever waits comes first.
             let is_free = queue.as_ref().is_none_or(|queue| queue.is_empty(key));
@@ -211,11 +269,26 @@ impl LimitLayer {
         decision.is_allowed
     }
 
-    /// What would be left for a request, without taking anything; for people.
-    pub fn left(&self, request: &RequestView<'_>) -> (bool, Quota) {
-        let decision =
-            self.with_key(request, &RefCell::default(), |key| self.limited.counted.peek(key, Instant::now()));
-        (decision.is_allowed, self.limited.quota(&decision))
+    /// What it would do with a request, for people, and whether it would refuse it. Nothing is taken.
+    pub(crate) fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
+        let Limited { counting, told, .. } = &*self.limited;
+        let (policy, amount) = (&told.name, told.amount);
+        self.with_key(request, &RefCell::default(), |key| match counting {
+            Counting::Here(counted) => {
+                let decision = counted.peek(key, Instant::now());
+                let Quota { remaining, reset, .. } = self.limited.quota(&decision);
+                if decision.is_allowed {
+                    (format!("`{policy}`: lets it pass, {remaining} of {amount} left after it"), false)
+                } else {
+                    let told = format!("refused with 429; full quota ({amount}) restored in {reset} s");
+                    (format!("`{policy}`: {told}"), true)
+                }
+            }
+            Counting::Together(joint) => {
+                let (told, is_refused) = joint.explain(key);
+                (format!("`{policy}`: {told}"), is_refused)
+            }
+        })
     }
 
     fn with_key<T>(

@@ -38,10 +38,16 @@ pub enum Outcome {
     Aborted,
     /// The content of its answer was broken off on purpose.
     Cut,
+    /// It passed by what this instance may let pass for itself, since others could not be asked.
+    Local,
+    /// It passed, and nobody could count it.
+    Uncounted,
+    /// It was refused, since nobody could count it.
+    Unavailable,
 }
 
 impl Outcome {
-    const COUNT: usize = Outcome::Cut as usize + 1;
+    const COUNT: usize = Outcome::Unavailable as usize + 1;
 
     /// As metrics call it.
     pub fn word(self) -> &'static str {
@@ -61,6 +67,9 @@ impl Outcome {
             Outcome::Delayed => "delayed",
             Outcome::Aborted => "aborted",
             Outcome::Cut => "cut",
+            Outcome::Local => "local",
+            Outcome::Uncounted => "uncounted",
+            Outcome::Unavailable => "unavailable",
         }
     }
 }

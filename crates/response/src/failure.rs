@@ -59,6 +59,7 @@ pub fn status_of(kind: Kind) -> StatusCode {
         | Kind::ReadUnavailable
         | Kind::CredentialsUnavailable
         | Kind::KeysUnavailable
+        | Kind::LimitUnavailable
         | Kind::Overloaded
         | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
         Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
@@ -164,6 +165,7 @@ fn soon_over(kind: Kind) -> bool {
             | Kind::ReadUnavailable
             | Kind::CredentialsUnavailable
             | Kind::KeysUnavailable
+            | Kind::LimitUnavailable
     )
 }
 
@@ -190,6 +192,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::UnusableReply => "a source behind this route returned data that could not be used",
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
         Kind::RateLimited => "too many requests; try again later",
+        Kind::LimitUnavailable => "the limit on this route cannot be counted now; try again later",
         Kind::Overloaded => "too many requests are waiting; try again later",
         Kind::HookFailed => "a function that this route calls failed",
         Kind::Draining => "this server is shutting down; try again",

@@ -8,6 +8,7 @@
 
 pub(crate) mod composed;
 pub(crate) mod composition;
+pub(crate) mod counting;
 pub(crate) mod end;
 pub(crate) mod errand;
 pub(crate) mod find;

@@ -1,11 +1,13 @@
 //! Limit: what a limit on how often calls are made means.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use expression::Template;
 pub use guard::Algorithm;
+use guard::Allowance;
 
-use super::Queue;
+use super::{Queue, RedisSource};
 
 /// How often a call may be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +28,39 @@ pub struct Limit {
     pub keys: usize,
     /// How calls wait that come too often; `None`: they are refused.
     pub queue: Option<Queue>,
+    /// Where instances count together; `None`: each counts for itself.
+    pub shared: Option<SharedLimit>,
+}
+
+impl Limit {
+    /// As it is counted, of one value.
+    pub fn allowance(&self) -> Allowance {
+        let Limit { algorithm, amount, per, burst, .. } = *self;
+        Allowance { algorithm, amount, per, burst }
+    }
+}
+
+/// Where instances count together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLimit {
+    /// The Redis.
+    pub redis: Arc<RedisSource>,
+    /// What our keys there begin with: one for each deployment.
+    pub prefix: String,
+    /// What becomes of calls while it cannot be asked.
+    pub when_gone: WhenGone,
+}
+
+/// What becomes of calls while nobody can be asked whether they may be made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenGone {
+    /// Each instance lets its part of the limit pass.
+    #[default]
+    Local,
+    /// They are refused.
+    Refuse,
+    /// They pass.
+    Allow,
 }
 
 /// What is counted apart.

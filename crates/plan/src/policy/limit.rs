@@ -2,6 +2,7 @@
 
 use crate::meant::{Algorithm, Limit, LimitBy};
 use crate::policy::queue::queue;
+use crate::policy::shared::{NamedSources, shared};
 use crate::policy::shares::shares;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;
@@ -11,7 +12,12 @@ use crate::yaml::value;
 use crate::{default, schema, template};
 
 /// Reads how often calls may be made. `name` is the policy's.
-pub(super) fn limit(name: &str, node: Node<'_>, report: &mut Report) -> Option<Limit> {
+pub(super) fn limit(
+    name: &str,
+    node: Node<'_>,
+    sources: NamedSources<'_, '_>,
+    report: &mut Report,
+) -> Option<Limit> {
     if let Shape::Text(_) = node.shape() {
         return Some(of(name, value::parsed(node, report, unit::rate)?));
     }
@@ -60,6 +66,7 @@ pub(super) fn limit(name: &str, node: Node<'_>, report: &mut Report) -> Option<L
     section.set("values", &mut limit.keys, report, |node, report| {
         Some(value::number(node, 1..=10_000_000, report)? as usize)
     });
+    limit.shared = section.get("shared").and_then(|node| shared(node, &limit, sources, report));
     Some(limit)
 }
 
@@ -73,6 +80,7 @@ fn of(name: &str, rate: Rate) -> Limit {
         by: LimitBy::All,
         keys: default::LIMIT_KEYS,
         queue: None,
+        shared: None,
     }
 }
 

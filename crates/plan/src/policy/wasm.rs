@@ -1,7 +1,8 @@
 //! Wasm: `wasm` of a policy → [`Hooks`].
 
-use crate::known::{Known, KnownSource};
+use crate::known::KnownSource;
 use crate::meant::{Hooks, ResponseHook};
+use crate::policy::shared::NamedSources;
 use crate::schema;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;
@@ -9,7 +10,12 @@ use crate::yaml::tree::Node;
 use crate::yaml::value;
 
 /// Reads which functions are called. `name` is the policy's. Whether the module has them, only the module knows.
-pub(super) fn wasm(name: &str, node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Option<Hooks> {
+pub(super) fn wasm(
+    name: &str,
+    node: Node<'_>,
+    sources: NamedSources<'_, '_>,
+    report: &mut Report,
+) -> Option<Hooks> {
     let section = Section::open(node, &schema::WASM, report)?;
     let module = section.need("module", report);
     let mut function = |word| section.get(word).and_then(|node| value::text(node, report)).map(str::to_owned);
@@ -27,7 +33,7 @@ pub(super) fn wasm(name: &str, node: Node<'_>, known: &Known<'_>, report: &mut R
     section.set("on_error", &mut passes, report, |node, report| {
         value::choice(node, &[("fail", false), ("pass", true)], report)
     });
-    let module = known.sources.find(module?, "module", KnownSource::is_module, report)?.id;
+    let module = sources.known.find(module?, "module", KnownSource::is_module, report)?.id;
     let response = response.map(|function| ResponseHook { function, body });
     Some(Hooks { name: name.to_owned(), module, request, response, passes })
 }

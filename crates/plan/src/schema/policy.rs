@@ -7,6 +7,7 @@ mod credentials;
 mod hedge;
 mod learn;
 mod queue;
+mod shared;
 mod shares;
 mod wasm;
 
@@ -19,6 +20,7 @@ pub(crate) use credentials::{ACCOUNT, ACCOUNTS, BASIC_CREDENTIALS, CREDENTIALS, 
 pub(crate) use hedge::HEDGE;
 pub(crate) use learn::LEARN;
 pub(crate) use queue::QUEUE;
+pub(crate) use shared::SHARED;
 pub(crate) use shares::SHARES;
 pub(crate) use wasm::WASM;
 
@@ -60,7 +62,7 @@ pub(crate) static POLICY: Section = Section {
         ),
         breaker::BREAKER_WORD,
         word("limit", "rate, or section", None, "How often a call may be made.").told(
-            "Counted over all cores of this instance; what comes too often is refused with 429 and `Retry-After`, and \
+            "Counted over all cores of this instance, or with `shared` over all instances; what comes too often is refused with 429 and `Retry-After`, and \
              responses say in `RateLimit-Policy` and `RateLimit` what is left, for limits before the cache. A policy has one quota, wherever it is used: \
              two routes that use it share it. It lasts over a reload that does not change the limit itself. Inside one policy a limit stands behind the cache, so that it counts what the \
              source has to do, each retry included. To limit clients, hits included, put it into a policy of its own and \
@@ -162,8 +164,9 @@ pub(crate) static LIMIT: Section = Section {
             None,
             "Groups of calls within the limit: each is sure of its share, and what one leaves, others may take.",
         ),
+        shared::SHARED_WORD,
     ],
-    later: &["shared"],
+    later: &[],
 };
 
 pub(crate) static RETRY: Section = Section {

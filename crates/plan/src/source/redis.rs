@@ -227,7 +227,7 @@ fn tier(node: Node<'_>, tier: &mut RedisTier, report: &mut Report) {
 }
 
 /// Braces would decide the slot of a cluster, and the key's own must.
-fn prefix(text: &str) -> Result<String, Reason> {
+pub(crate) fn prefix(text: &str) -> Result<String, Reason> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
     if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
         return Ok(text.to_owned());

@@ -97,6 +97,9 @@ fn around(section: &str, keys: &str) -> String {
         "" => format!("{SOURCES}{ROUTES}{keys}\n"),
         "listen" => format!("{SOURCES}{ROUTES}listen:\n{}", indented(keys, 2)),
         "policies.<name>" => policy(keys, 4),
+        "policies.<name>.limit" => {
+            around("policies.<name>", &format!("limit:\n  rate: 5/s\n{}", indented(keys, 2)))
+        }
         "policies.<name>.auth" => around("policies.<name>", &format!("auth:\n{}", indented(keys, 2))),
         "policies.<name>.cache" | "policies.<name>.cache.key" => policy(keys, 6),
         "routes[]" => format!("{SOURCES}routes:\n  -\n{}", indented(keys, 4)),
@@ -140,7 +143,9 @@ fn the_sections_of_the_reference_compile() {
             path if path.strip_prefix("policies.<name>.").is_some_and(|word| !word.contains('.')) => {
                 around("policies.<name>", example)
             }
-            "policies.<name>.limit.queue" | "policies.<name>.limit.shares" => {
+            "policies.<name>.limit.queue"
+            | "policies.<name>.limit.shares"
+            | "policies.<name>.limit.shared" => {
                 around("policies.<name>", &format!("limit: {{ rate: 5/s, {example} }}"))
             }
             "policies.<name>.concurrency.adaptive" => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plan::{Algorithm, Layer, LimitBy, Plan, compile};
+use plan::{Algorithm, Layer, LimitBy, Plan, WhenGone, compile};
 
 use crate::bad::{bad, one};
 
@@ -95,6 +95,16 @@ fn the_defaults_are_those_of_the_reference() {
     };
     assert_eq!((limit.amount, limit.per), (10, Duration::from_secs(30)));
     assert_eq!((limit.algorithm, &limit.by, limit.keys), (Algorithm::Sliding, &LimitBy::Source, 7));
+    for (written, when_gone, prefix) in [
+        ("redis", WhenGone::Local, "fleetfoot"),
+        ("{ redis: redis, when_gone: allow, prefix: shop }", WhenGone::Allow, "shop"),
+    ] {
+        let Layer::Limit { limit, .. } = layer(&format!("limit: {{ rate: 5/s, shared: {written} }}")) else {
+            panic!("it limits")
+        };
+        let shared = limit.shared.as_ref().expect("it is shared");
+        assert_eq!((&*shared.redis.name, shared.when_gone, &*shared.prefix), ("redis", when_gone, prefix));
+    }
     assert_eq!(layer("timeout: 2s"), Layer::Overall(Duration::from_secs(2)));
     assert_eq!(layer("timeout: { per_try: 2s }"), Layer::PerTry(Duration::from_secs(2)));
 }
@@ -122,6 +132,30 @@ fn what_makes_no_sense_is_told() {
         (
             "limit: { rate: 5/s, per: host }",
             "2:43 policies.p.limit.per | this is the same for every call | write an expression, like `\"${client.network}\"`, or `provider` for each source",
+        ),
+        (
+            "limit: { rate: 5/s, shared: counts }",
+            "2:46 policies.p.limit.shared | there is no Redis `counts` | write one of `redis`",
+        ),
+        (
+            "limit: { rate: 5/s, shared: { when_gone: local } }",
+            "2:46 policies.p.limit.shared | `redis` is missing | add it: `shared: { redis: redis, when_gone: local }`",
+        ),
+        (
+            "limit: { rate: 5/s, shared: { redis: redis, when_gone: global } }",
+            "2:73 policies.p.limit.shared.when_gone | `global` is not known here | write `local`; known here: `local`, `refuse`, `allow`",
+        ),
+        (
+            "limit: { rate: 5/s, burst: 10, shares: { by: \"${header('X')}\", of: { a: 60% } }, shared: redis }",
+            "2:99 policies.p.limit.shared | `shares` are counted by each instance for itself, so `shared` and `shares` do not go together | take one of them out; or write a policy with a `shared` limit for each group",
+        ),
+        (
+            "limit: { rate: 1/300d, burst: 2, shared: redis }",
+            "2:50 policies.p.limit.shared | it takes more than a year until the whole quota is there again | write a shorter time in `rate`, or a smaller `burst`",
+        ),
+        (
+            "limit: { rate: 2000000000000/s, algorithm: fixed, shared: redis }",
+            "2:68 policies.p.limit.shared | that is more than can be counted in Redis | write a `rate` of at most 1000000000000",
         ),
         (
             "retry: { attempts: 1 }",

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use guard::{Allowance, LimitDecision, Limits, Shares};
+use guard::{LimitDecision, Limits, Shares};
 use plan::LimitBy;
 
 /// See the module.
@@ -17,8 +17,7 @@ pub(super) enum Counted {
 
 impl Counted {
     pub(super) fn new(rule: &plan::Limit) -> Self {
-        let allowance =
-            Allowance { algorithm: rule.algorithm, amount: rule.amount, per: rule.per, burst: rule.burst };
+        let allowance = rule.allowance();
         match &rule.by {
             LimitBy::Shares(shares) => {
                 let of = shares.of.iter().map(|(_, share)| *share).chain([shares.others]);

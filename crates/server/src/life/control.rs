@@ -230,6 +230,10 @@ impl<'a> Control<'a> {
                 watching::no_token(&tokens)
             })
         });
+        let limits = running.shared_limits().map(|(policy, joint, _)| {
+            let joint = Arc::clone(joint);
+            Check::dispensable(format!("limit of policy {policy}"), move || watching::not_shared(&joint))
+        });
         let disk = self.tiers.disk.as_ref().map(|disk| {
             let disk = Arc::clone(disk);
             Check::dispensable("tier disk", move || tiers::disk_trouble(&disk))
@@ -238,7 +242,8 @@ impl<'a> Control<'a> {
             let remote = Arc::clone(auth.remote()?);
             Some(Check::dispensable(format!("keys of policy {name}"), move || watching::no_keys(&remote)))
         });
-        self.readiness.set_checks(checked.chain(tokens).chain(keys).chain(reads).chain(tier).chain(disk));
+        self.readiness
+            .set_checks(checked.chain(tokens).chain(keys).chain(limits).chain(reads).chain(tier).chain(disk));
         self.checks.drain(..).for_each(|check| check.abort());
         watching::start(running, &mut self.checks);
         for source in origins() {

@@ -1,11 +1,13 @@
 //! Watching: what requests are answered with, and let in by, looked after in the background: each Redis that needs it, each
-//! store's file, each token, each provider's keys.
+//! store's file, each token, each provider's keys,
+//! each limit that is shared.
 //! Called by `control`.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use policy::{RemoteKeys, Tokens};
+use policy::{JointLimit, RemoteKeys, Tokens};
+use redis_link::Link;
 use source::{SharedRedis, SharedStore, Source};
 use tokio::task::{AbortHandle, spawn_local};
 
@@ -24,6 +26,10 @@ pub(crate) fn start(running: &Running, tasks: &mut Vec<AbortHandle>) {
     }
     for (_, _, tokens) in running.remedies.tokens() {
         tasks.push(spawn_local(policy::renew(Arc::clone(tokens))).abort_handle());
+    }
+    for (_, joint, redis) in running.shared_limits() {
+        let link = Link::new(Arc::clone(redis));
+        tasks.push(spawn_local(policy::heartbeat(Arc::clone(joint), link)).abort_handle());
     }
     for keys in running.auths.iter().filter_map(|(_, auth)| auth.remote()).cloned() {
         tasks.push(spawn_local(keys.keep()).abort_handle());
@@ -61,6 +67,19 @@ pub(crate) fn missing(redis: &SharedRedis) -> Result<(), String> {
 /// What keeps calls from carrying a token. What needs none is served all the same.
 pub(crate) fn no_token(tokens: &Tokens) -> Result<(), String> {
     if tokens.good_for().is_zero() { Err("there is no token".to_owned()) } else { Ok(()) }
+}
+
+/// What keeps instances from counting a limit together. Nobody is refused because of it, unless the config says so.
+pub(crate) fn not_shared(joint: &JointLimit) -> Result<(), String> {
+    if joint.is_together() {
+        return Ok(());
+    }
+    let does = match joint.plan().when_gone {
+        plan::WhenGone::Local => "this instance keeps to its part of the limit",
+        plan::WhenGone::Refuse => "calls are refused",
+        plan::WhenGone::Allow => "calls pass uncounted",
+    };
+    Err(format!("Redis does not count: {does}"))
 }
 
 /// What keeps tokens from being checked. What needs none is served all the same.

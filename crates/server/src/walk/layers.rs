@@ -15,6 +15,7 @@ use redis_link::Link;
 use source::Source;
 
 use crate::walk::composition::Names;
+use crate::walk::counting::CountingLinks;
 
 /// What layers of one core are made with.
 pub(crate) struct Kit<'a> {
@@ -24,6 +25,8 @@ pub(crate) struct Kit<'a> {
     pub(crate) remedies: &'a Remedies,
     /// In the order of the plan's.
     pub(crate) sources: &'a [Source],
+    /// This core's ways to where instances count together.
+    pub(crate) counting: &'a CountingLinks,
 }
 
 /// Where layers stand.
@@ -83,7 +86,8 @@ impl Kit<'_> {
             )),
             plan::Layer::Limit { limit, is_of_source } => Layer::Limit(Box::new(LimitLayer {
                 limited: self.remedies.limits.of(limit),
-                outcomes: outcomes(&limit.name, LimitLayer::OUTCOMES),
+                link: limit.shared.as_ref().map(|shared| self.counting.to(&shared.redis.name)),
+                outcomes: outcomes(&limit.name, LimitLayer::outcomes(limit)),
                 is_told: !is_of_source,
                 source: place.source.into(),
                 names: Arc::clone(place.names),

@@ -11,6 +11,7 @@ use response::Saying;
 use source::{LocalSource, ReadSource};
 
 use crate::walk::composed::Composed;
+use crate::walk::counting::CountingLinks;
 use crate::walk::end::End;
 use crate::walk::identity::Identity;
 use crate::walk::layers::{Kit, Place};
@@ -24,6 +25,7 @@ pub(crate) struct Local {
     pub(crate) stacks: Vec<Stack<End>>,
     /// This core's ways to everything.
     pub(crate) lines: Rc<Lines>,
+    counting: CountingLinks,
     /// What this core calls itself, where the plan says it is.
     pub(crate) cache_id: HeaderValue,
 }
@@ -37,7 +39,9 @@ impl Local {
         store: &Arc<cache::Store>,
         tier: Option<&Link>,
     ) -> Rc<Local> {
-        let kit = Kit { store, tier, remedies: &running.remedies, sources: &running.sources };
+        let counting = CountingLinks::of(&running, before.map(|before| &before.counting));
+        let kit =
+            Kit { store, tier, remedies: &running.remedies, sources: &running.sources, counting: &counting };
         let before = before.map(|before| (&*before.running, &*before.lines));
         let lines = Rc::new(Lines::new(&running, before, &kit));
         let routes = running.plan.routes.iter().zip(running.destinations()).zip(&running.ways);
@@ -54,7 +58,7 @@ impl Local {
         });
         let stacks = stacks.collect();
         let cache_id = identity.cache_id(&running.plan.location);
-        Rc::new(Local { running, stacks, lines, cache_id })
+        Rc::new(Local { running, stacks, lines, counting, cache_id })
     }
 
     /// How answers say what the cache did.

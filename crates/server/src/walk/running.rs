@@ -10,7 +10,7 @@ use plan::{
     CachePolicy, Graph, Invalidate, Pattern, Plan, Read, RouteEnd, Segment, SourceId, StatusForm, StepCall,
     Task,
 };
-use policy::{Auths, Gate, Remedies};
+use policy::{Auths, Gate, JointLimit, Remedies};
 use route::Router;
 use source::{SharedRedis, Source};
 
@@ -122,6 +122,18 @@ impl Running {
         self.plan.routes.iter().zip(&self.ways).filter_map(|(route, way)| match way {
             Way::Compose(composition) => Some((route.pattern.text.as_str(), &**composition)),
             Way::Proxy(_) | Way::Read(..) => None,
+        })
+    }
+
+    /// Each limit that instances count together, with the name of its policy, and where.
+    pub(crate) fn shared_limits(
+        &self,
+    ) -> impl Iterator<Item = (&str, &Arc<JointLimit>, &Arc<redis_link::SharedLink>)> {
+        self.remedies.limits.iter().filter_map(|(policy, limited)| {
+            let joint = limited.joint()?;
+            let named = |source: &&Arc<SharedRedis>| source.plan().name == joint.plan().redis.name;
+            let redis = self.sources.iter().filter_map(Source::redis).find(named)?;
+            Some((policy, joint, redis.link()))
         })
     }
 

@@ -16,15 +16,11 @@ const SEEDS: u64 = 400;
 const SECOND: u64 = 1_000_000;
 const PER: u64 = SECOND;
 const BEAT: u64 = PER / 5;
-/// Who counts alone may leave the server in peace for so long.
-const REST: u64 = 2 * PER;
-/// From when the server is back until each instance has heard of it.
-const LAG: u64 = REST + BEAT;
+/// Who counts alone leaves the server in peace for so long at most: longer than a window, or hardly at all.
+const RESTS: [u64; 2] = [2 * PER, PER / 10];
 const KEYS: u64 = 2;
 const STEP: u64 = PER / 60;
 const FLIGHT: u64 = 3000;
-const DELAYS: Delays =
-    Delays { answer: Duration::from_micros(STEP + FLIGHT), lag: Duration::from_micros(LAG) };
 
 /// xorshift64*.
 struct Random(u64);
@@ -82,6 +78,7 @@ struct World {
     random: Random,
     allowance: Allowance,
     weather: Weather,
+    rest: u64,
     server: Server,
     instances: Vec<Instance>,
     now: u64,
@@ -100,9 +97,12 @@ impl World {
         let amount = count * (1 + random.below(8)) + random.below(count);
         let burst = count * (1 + random.below(4));
         let allowance = Allowance { algorithm, amount, per: Duration::from_micros(PER), burst };
+        let rest = RESTS[random.below(2) as usize];
+        let answer = Duration::from_micros(STEP + FLIGHT);
+        let delays = Delays { answer, lag: Duration::from_micros(rest + BEAT) };
         let start = Instant::now();
         let instances = (0..count).map(|_| Instance {
-            joint: Joint::new(allowance, 100, DELAYS),
+            joint: Joint::new(allowance, 100, delays),
             zero: start + Duration::from_secs(random.below(1000)),
             known: None,
             next_beat: 0,
@@ -115,6 +115,7 @@ impl World {
             random,
             allowance,
             weather,
+            rest,
             server,
             instances,
             now: 0,
@@ -147,7 +148,7 @@ impl World {
         } else {
             self.instances[number].joint.failed(moment);
             if !self.instances[number].joint.is_together() {
-                self.instances[number].next_beat += self.random.below(REST);
+                self.instances[number].next_beat += self.random.below(self.rest);
             }
         }
     }
@@ -333,7 +334,7 @@ fn nobody_starves_while_it_is_gone_and_after() {
         }
         world.server.is_up = true;
         let came_up = world.now;
-        world.run(came_up + LAG + 4 * PER);
+        world.run(came_up + world.rest + BEAT + 4 * PER);
         assert!(world.instances.iter().all(|instance| instance.joint.is_together()));
         for number in 0..world.instances.len() {
             let before = world.all_passed();

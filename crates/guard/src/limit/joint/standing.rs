@@ -227,12 +227,12 @@ mod tests {
 
     #[test]
     fn who_is_lost_again_while_it_settles_settles_anew() {
-        let (mut standing, now) = (standing(Algorithm::Fixed), Instant::now());
+        let (mut standing, now) = (back_within(Algorithm::Fixed, SECOND / 10), Instant::now());
         lose(&mut standing, now);
         assert!(standing.take_alone(b"", now + SECOND).unwrap().is_allowed);
         standing.seen(now + SECOND, 2, 0);
-        lose(&mut standing, now + SECOND * 2);
-        standing.seen(now + SECOND * 2, 2, 0);
-        assert!(matches!(standing.way(now + SECOND * 5), Way::Settling(_)));
+        lose(&mut standing, now + SECOND.mul_f64(1.5));
+        standing.seen(now + SECOND.mul_f64(1.6), 2, 0);
+        assert!(matches!(standing.way(now + SECOND.mul_f64(2.0)), Way::Settling(_)));
     }
 }

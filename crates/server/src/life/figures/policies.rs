@@ -25,6 +25,20 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
             ),
         ],
     );
+    let joint: Vec<_> = running.shared_limits().map(|(policy, joint, _)| (policy, joint)).collect();
+    families.extend(of_each(
+        "policy",
+        &joint,
+        [
+            (
+                Family::gauge("limit_shared", "Whether a shared limit is counted in Redis (1) or not (0)"),
+                |of| u64::from(of.is_together()),
+            ),
+            (Family::gauge("limit_instances", "Instances that count a shared limit, as seen lately"), |of| {
+                of.instances()
+            }),
+        ],
+    ));
     let states = running.remedies.breakers.iter().flat_map(|(policy, breakers)| {
         let of = move |([source, target], is_open): ([String; 2], bool)| {
             ([policy.to_owned(), source, target], u64::from(is_open))
