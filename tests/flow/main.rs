@@ -175,6 +175,7 @@ mod remedies {
     mod respond;
     mod retry;
     mod rewrite;
+    mod shared_limit;
     mod support;
     mod timeout;
     mod wasm;

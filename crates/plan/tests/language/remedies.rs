@@ -151,7 +151,7 @@ fn what_makes_no_sense_is_told() {
         ),
         (
             "limit: { rate: 1/300d, burst: 2, shared: redis }",
-            "2:50 policies.p.limit.shared | it takes more than a year until the whole quota is there again | write a shorter time in `rate`, or a smaller `burst`",
+            "2:51 policies.p.limit.shared | it takes more than a year until the whole quota is there again | write a shorter time in `rate`, or a smaller `burst`",
         ),
         (
             "limit: { rate: 2000000000000/s, algorithm: fixed, shared: redis }",
