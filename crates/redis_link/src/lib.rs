@@ -2,7 +2,7 @@
 //! are its words.
 //!
 //! In: what the plan says of a Redis or Valkey, and commands. Out: replies, or a `message::Error` within a bounded time.
-//! Called by the tier of the cache and by reads.
+//! Called by the tier of the cache, by reads and by limits that instances share.
 //!
 //! Every connection speaks RESP3, so a server has to be Redis 6, Valkey, or newer; `HGETALL` and its like answer with
 //! [`Value::Map`], and a missing value is [`Value::Nil`].

@@ -91,8 +91,8 @@ impl Standing {
         let part = part(&self.allowance, instances, self.delays.answer);
         // What was let through alone before has not been waited out.
         let is_settling = matches!(&self.phase, Phase::Settling { until, .. } if now < *until);
-        let passes_from =
-            self.heard_at.filter(|_| !is_settling).map(|heard_at| heard_at + first_after(&part));
+        let heard_at = self.heard_at.filter(|_| !is_settling);
+        let passes_from = heard_at.and_then(|heard_at| heard_at.checked_add(first_after(&part)));
         let limits = Arc::new(Limits::spent(part, self.keys, now));
         self.phase = Phase::Alone { limits, passes_from };
         true
@@ -104,7 +104,9 @@ impl Standing {
         self.instances = most.or(Some((instances, now)));
         self.answered(now);
         let Phase::Alone { limits, passes_from } = &self.phase else { return false };
-        self.phase = if passes_from.is_none_or(|from| from <= now + self.delays.lag) {
+        let lag = self.delays.lag;
+        let is_near = |from: Instant| now.checked_add(lag).is_none_or(|all_back| from <= all_back);
+        self.phase = if passes_from.is_none_or(is_near) {
             let is_gcra = self.allowance.algorithm == Algorithm::Gcra;
             let window = if is_gcra { Duration::ZERO } else { self.allowance.per };
             if is_gcra {
