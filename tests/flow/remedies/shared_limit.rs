@@ -1,7 +1,7 @@
 //! `limit.shared`: several instances and one Redis are one limit, wherever the policy stands, whatever becomes of Redis.
 
-use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -195,32 +195,36 @@ fn a_redis_that_is_gone_may_refuse_everybody_or_let_everybody_pass() {
 /// Asks two instances as fast as they answer, and notes when calls passed.
 struct Hammer<'a> {
     both: &'a [Fleetfoot; 2],
-    passed: Mutex<VecDeque<Instant>>,
+    passed: Mutex<Vec<Instant>>,
 }
 
 impl Hammer<'_> {
+    fn passed(&self) -> MutexGuard<'_, Vec<Instant>> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Until this has come true.
     fn until(&self, what: &str, reached: impl Fn() -> bool) {
-        let over = Mutex::new(false);
+        let over = AtomicBool::new(false);
         thread::scope(|scope| {
             for fleetfoot in self.both {
                 let over = &over;
                 scope.spawn(move || {
-                    while !*over.lock().unwrap() {
+                    while !over.load(Relaxed) {
                         if fleetfoot.get("/route").status == 200 {
-                            self.passed.lock().unwrap().push_back(Instant::now());
+                            self.passed().push(Instant::now());
                         }
                     }
                 });
             }
             wait_until(what, reached);
-            *over.lock().unwrap() = true;
+            over.store(true, Relaxed);
         });
     }
 
     /// The most that passed in any time of this length.
     fn most_within(&self, window: Duration) -> usize {
-        let mut passed: Vec<_> = self.passed.lock().unwrap().iter().copied().collect();
+        let mut passed = self.passed().clone();
         passed.sort();
         let within =
             |at: &Instant| passed.iter().filter(|other| **other >= *at && **other - *at < window).count();
@@ -236,19 +240,19 @@ fn no_more_pass_while_it_dies_is_gone_and_comes_back_with_nothing_than_the_limit
     let hammer = Hammer { both: &both, passed: Mutex::default() };
     let local = || both.each_ref().map(|fleetfoot| times(fleetfoot, "limit", "local"));
     let shared = || both.iter().all(|fleetfoot| fleetfoot.metrics().count("fleetfoot_limit_shared") == 1);
-    hammer.until("two seconds of quota used", || hammer.passed.lock().unwrap().len() >= 20);
+    hammer.until("two seconds of quota used", || hammer.passed().len() >= 20);
     redis.kill();
     hammer.until("each has made its part alone, twice", || local().iter().all(|made| *made >= 10));
     redis.restart();
     hammer.until("they count together again", shared);
-    let before = hammer.passed.lock().unwrap().len();
-    hammer.until("they go on", || hammer.passed.lock().unwrap().len() >= before + 30);
+    let before = hammer.passed().len();
+    hammer.until("they go on", || hammer.passed().len() >= before + 30);
     redis.flush_all();
-    let before = hammer.passed.lock().unwrap().len();
-    hammer.until("they go on", || hammer.passed.lock().unwrap().len() >= before + 20);
+    let before = hammer.passed().len();
+    hammer.until("they go on", || hammer.passed().len() >= before + 20);
     // A call is counted a little before its answer is here, by some more than by others.
     let most = hammer.most_within(Duration::from_millis(800));
-    println!("{} passed, {most} at most within 0.8 s", hammer.passed.lock().unwrap().len());
+    println!("{} passed, {most} at most within 0.8 s", hammer.passed().len());
     assert!(most <= 10, "{most}");
 }
 
