@@ -178,6 +178,9 @@ fn a_redis_that_is_gone_may_refuse_everybody_or_let_everybody_pass() {
             assert_eq!(answer.has("Retry-After"), word == "refuse");
             assert_eq!(times(&fleetfoot, "limit", outcome), call);
         }
+        for (target, place) in EVERYWHERE {
+            assert_eq!(fleetfoot.get(target).status, status.0, "{place}");
+        }
         counts_together(&mut fleetfoot, 0);
         let ready = get(&fleetfoot, "/readyz");
         assert_eq!(

@@ -12,7 +12,7 @@ use super::{Delays, Joint, Way};
 use crate::limit::{Algorithm, Allowance};
 use server::{Asking, Server};
 
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 200;
 const SECOND: u64 = 1_000_000;
 const PER: u64 = SECOND;
 const BEAT: u64 = PER / 5;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::part::part;
-use super::{Delays, Joint, Way};
+use super::{Delays, Joint, JointQuota, Way};
 use crate::limit::{Algorithm, Allowance, LimitDecision, Limits};
 
 /// So many questions in a row that fail mean that the server is gone: one reply may be lost.
@@ -36,8 +36,8 @@ pub(super) struct Standing {
     /// In a row, since then.
     failures: u32,
     phase: Phase,
-    /// For [`Way::Together`].
-    spent_at: u64,
+    /// For [`Way::Together`], and until when it matters: a server that takes over may have another clock.
+    spent_at: Option<(u64, Instant)>,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Standing {
             heard_at: None,
             failures: 0,
             phase: Phase::Together,
-            spent_at: 0,
+            spent_at: None,
         }
     }
 
@@ -75,7 +75,8 @@ impl Standing {
             Phase::Settling { .. } => self.phase = Phase::Together,
             Phase::Together => {}
         }
-        Way::Together(self.spent_at)
+        self.spent_at = self.spent_at.filter(|(_, until)| now < *until);
+        Way::Together(self.spent_at.map_or(0, |(at, _)| at))
     }
 
     pub(super) fn answered(&mut self, now: Instant) {
@@ -110,8 +111,7 @@ impl Standing {
             let is_gcra = self.allowance.algorithm == Algorithm::Gcra;
             let window = if is_gcra { Duration::ZERO } else { self.allowance.per };
             if is_gcra {
-                self.spent_at =
-                    clock.saturating_add(u64::try_from(self.delays.lag.as_micros()).unwrap_or(u64::MAX));
+                self.spent_at = self.spent_at_end_of_lag(now, clock);
             }
             match now.checked_add(self.delays.lag.saturating_add(window)) {
                 Some(until) => Phase::Settling { limits: Arc::clone(limits), until },
@@ -121,6 +121,13 @@ impl Standing {
             Phase::Together
         };
         true
+    }
+
+    /// By the server's clock, and until when that matters: then the whole burst has come again.
+    fn spent_at_end_of_lag(&self, now: Instant, clock: u64) -> Option<(u64, Instant)> {
+        let lag = self.delays.lag;
+        let until = lag.saturating_add(Duration::from_micros(JointQuota::new(&self.allowance).window()));
+        Some((clock.checked_add(u64::try_from(lag.as_micros()).ok()?)?, now.checked_add(until)?))
     }
 
     pub(super) fn take_alone(&mut self, key: &[u8], now: Instant) -> Option<LimitDecision> {
@@ -224,6 +231,10 @@ mod tests {
             assert!(standing.seen(back, 2, 7));
             assert!(matches!(standing.way(back + settled.mul_f64(0.9)), Way::Settling(_)));
             assert!(matches!(standing.way(back + settled), Way::Together(at) if at == spent_at));
+            assert!(
+                matches!(standing.way(back + settled + SECOND * 2), Way::Together(0)),
+                "a clock may change"
+            );
         }
     }
 

@@ -4,8 +4,10 @@ start, taken = tonumber(start or 0), tonumber(taken or 0)
 if is_spent then
   start, taken = spent_at, amount
 end
--- A clock that was set back: what is yet to come is now, so that nothing counts for too short, or for ever.
-start = math.min(start, now)
+if start > now then
+  start = now
+  keep_count(string.format('%.0f %.0f', start, taken), window)
+end
 local before = {start, taken}
 if taken == 0 or now - start >= window then
   start, taken = now, 0

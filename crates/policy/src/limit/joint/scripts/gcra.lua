@@ -10,9 +10,10 @@ at, parts = tonumber(at or 0), tonumber(parts or 0)
 if spent_at > 0 and is_later(spent_at + most, most_parts, at, parts) then
   at, parts = spent_at + most, most_parts
 end
--- A clock that was set back: no more than everything can be spent.
+-- A clock that is behind: no more than everything can be spent.
 if is_later(at, parts, now + most, most_parts) then
   at, parts = now + most, most_parts
+  keep_count(string.format('%.0f %.0f', at, parts), at + 1 - now)
 end
 local next_at, next_parts = at, parts
 if next_at < now then

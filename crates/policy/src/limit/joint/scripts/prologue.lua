@@ -11,8 +11,10 @@ local window, known, keep, amount = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[4]
 -- Who found no marker, and since when whatever was before is lost: 0 if the one who found none knew of none either.
 local marker, lost_at = string.match(redis.call('GET', KEYS[2]) or '', '^(%x+) (%d+)$')
 lost_at = tonumber(lost_at or 0)
-if not marker or (lost_at == 0 and known ~= '' and known ~= marker) then
-  marker, lost_at = ARGV[3], known ~= '' and now or 0
+-- A clock that is behind the one that wrote, as after a failover: what is yet to come is now, once and for all. So nothing counts for too
+-- short, and nobody waits for longer than a window.
+if not marker or lost_at > now or (lost_at == 0 and known ~= '' and known ~= marker) then
+  marker, lost_at = ARGV[3], (lost_at > now or known ~= '') and now or 0
   redis.call('SET', KEYS[2], string.format('%s %.0f', marker, lost_at), 'PX', ARGV[4])
 elseif redis.call('PTTL', KEYS[2]) < keep / 2 then
   redis.call('PEXPIRE', KEYS[2], ARGV[4])

@@ -11,8 +11,8 @@ else
   end
 end
 local kept, taken, oldest, newest = {}, 0, 0, 0
+local is_ahead = #groups > 0 and groups[#groups - 1] > now
 for place = 1, #groups, 3 do
-  -- A clock that was set back: what is yet to come is now, so that nothing counts for too short, or for ever.
   local first, last, calls = math.min(groups[place], now), math.min(groups[place + 1], now), groups[place + 2]
   newest = last
   if now - last < window then
@@ -30,6 +30,8 @@ if is_allowed then
   else
     kept[count + 1], kept[count + 2], kept[count + 3] = now, now, 1
   end
+end
+if is_allowed or is_ahead then
   keep_count(cmsgpack.pack(kept), window)
 end
 return {is_allowed and 1 or 0, marker, now, newest, taken, oldest}
