@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::{Fleetfoot, Origin, RedisCluster, RedisSentinel, RedisServer, ok, wait_until};
+use testkit::{Fleetfoot, Origin, RedisCluster, RedisSentinel, RedisServer, SlowLink, ok, wait_until};
 
 use super::support::{EVERYWHERE, times};
 use crate::composing::support::config_with;
@@ -257,6 +257,30 @@ fn no_more_pass_while_it_dies_is_gone_and_comes_back_with_nothing_than_the_limit
     let most = hammer.most_within(Duration::from_millis(800));
     println!("{} passed, {most} at most within 0.8 s", hammer.passed().len());
     assert!(most <= 10, "{most}");
+}
+
+#[test]
+fn one_that_is_cut_off_alone_adds_no_more_than_its_part() {
+    let (origin, redis) = (origin(), RedisServer::start());
+    let line = SlowLink::to(redis.port());
+    let limit = "rate: 10/s, algorithm: sliding, shared: counts";
+    let there = format!("redis: \"redis://{}\"", line.address());
+    let mut both = [at(&redis), there].map(|redis| instance(&origin, &redis, limit));
+    for fleetfoot in &mut both {
+        fleetfoot.wait_for_metrics("hearing of the other", |metrics| {
+            metrics.count("fleetfoot_limit_instances") == 2
+        });
+    }
+    line.cut();
+    let hammer = Hammer { both: &both, passed: Mutex::default() };
+    hammer.until("it has made its part alone, twice", || times(&both[1], "limit", "local") >= 10);
+    assert_eq!(times(&both[0], "limit", "local"), 0, "the other counts in Redis");
+    let most = hammer.most_within(Duration::from_millis(800));
+    println!("{most} at most within 0.8 s");
+    assert!((10..=15).contains(&most), "{most}");
+    line.restore();
+    let [_, cut_off] = &mut both;
+    counts_together(cut_off, 1);
 }
 
 #[test]

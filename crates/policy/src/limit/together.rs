@@ -19,6 +19,19 @@ use crate::queue::{InVain, Queue};
 /// Whoever was refused asks again no sooner, however soon it may.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// What a call asks, each time anew.
+struct Question<'a> {
+    joint: &'a JointLimit,
+    link: &'a Link,
+    key: &'a [u8],
+}
+
+impl Question<'_> {
+    async fn ask(&self) -> Said {
+        self.joint.take(self.link, self.key).await
+    }
+}
+
 /// Why a call that waited may not go, and what it was told last.
 struct Vain {
     in_vain: InVain,
@@ -35,19 +48,18 @@ impl LimitLayer {
         trip: &mut Trip,
     ) -> Result<()> {
         let link = self.link.as_ref().expect("whoever makes a layer gives it a way to where it counts");
-        let Some(queue) = &self.limited.queue else {
-            return self.settle(joint.take(link, key).await, trip);
-        };
+        let question = Question { joint, link, key };
+        let Some(queue) = &self.limited.queue else { return self.settle(question.ask().await, trip) };
+        let mut refused = None;
         // Whoever waits comes first.
-        let first = if queue.is_empty(key) { Some(joint.take(link, key).await) } else { None };
-        let refused = match first {
-            Some(said) => match said.refused() {
-                None => return self.settle(said, trip),
-                refused => refused,
-            },
-            None => None,
-        };
-        match self.turn(joint, link, queue, key, refused, ask, trip).await {
+        if queue.is_empty(key) {
+            let said = question.ask().await;
+            refused = said.refused();
+            if refused.is_none() {
+                return self.settle(said, trip);
+            }
+        }
+        match self.turn(&question, queue, refused, ask, trip).await {
             Ok(said) => {
                 self.outcomes.count(Outcome::Queued);
                 self.settle(said, trip)
@@ -84,13 +96,10 @@ impl LimitLayer {
     }
 
     /// Waits until this one is the first in line and something else is said of it than that it is too early.
-    #[allow(clippy::too_many_arguments, reason = "a call, and all that it waits with")]
     async fn turn<Q: Ask>(
         &self,
-        joint: &JointLimit,
-        link: &Link,
+        question: &Question<'_>,
         queue: &Queue,
-        key: &[u8],
         refused: Option<LimitDecision>,
         ask: &Q,
         trip: &mut Trip,
@@ -107,8 +116,8 @@ impl LimitLayer {
             {
                 return Admission::In(wait);
             }
-            let question = asking.get_or_insert_with(|| Box::pin(joint.take(link, key)));
-            let Poll::Ready(said) = question.as_mut().poll(&mut Context::from_waker(&waker.borrow())) else {
+            let asked = asking.get_or_insert_with(|| Box::pin(question.ask()));
+            let Poll::Ready(said) = asked.as_mut().poll(&mut Context::from_waker(&waker.borrow())) else {
                 return Admission::WhenTold;
             };
             asking = None;
@@ -119,11 +128,12 @@ impl LimitLayer {
                 return Admission::In(Duration::MAX);
             }
         };
-        let mut turn = pin!(queue.turn(key, &request, names, trip, admit));
+        let mut turn = pin!(queue.turn(question.key, &request, names, trip, admit));
         let turn = poll_fn(|cx| {
             waker.borrow_mut().clone_from(cx.waker());
             turn.as_mut().poll(cx)
         });
-        turn.await.map_err(|in_vain| Vain { in_vain, last: last.get().unwrap_or_else(|| joint.unasked()) })
+        turn.await
+            .map_err(|in_vain| Vain { in_vain, last: last.get().unwrap_or_else(|| question.joint.unasked()) })
     }
 }
