@@ -75,71 +75,82 @@ impl Handler for CoreHandler {
         self.store.memory.is_short()
     }
 
-    async fn answer(&self, mut request: Request) -> Response {
-        let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
-        observed::count_content(&mut request, &self.recorder);
-        let local = Rc::clone(&self.local.borrow());
-        // Failures are told in it, when the request itself is long on its way.
-        let wanted = response::Form::of(request.view().fields);
-        let mut form = StatusForm::Off;
-        let outcome = if let Some((destination, response)) = preflight::answered(&local, &request) {
-            observed.route = Some(Arc::clone(&destination.route));
-            Ok(response)
-        } else {
-            match find(&local, &mut request, &mut observed.trip) {
-                Ok(destination) => {
-                    form = destination.status_form();
-                    observed.route = Some(Arc::clone(&destination.route));
-                    if destination.cache.is_some() {
-                        let id = self.identity.of_request(request.view().fields);
-                        observed.remember(&request, id, self.number, &self.recent);
-                    }
-                    match local.stacks[destination.number].let_in(&mut request, &observed.trip).await {
-                        // Not in a function of its own, whose future would hold the request once more.
-                        Ok(()) => {
-                            let running = &local.running;
-                            let invalidating = Invalidating::of(&request, destination, running, &self.store);
-                            let stack = &local.stacks[destination.number];
-                            let outcome = stack.call(request, &mut observed.trip).await;
-                            if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
-                                let status = observed.trip.cache.as_ref();
-                                invalidating.after(response, status, running, &self.store, &self.recorder);
-                            }
-                            outcome
+    #[expect(clippy::manual_async_fn, reason = "the future of an async fn holds what it is given twice")]
+    fn answer(&self, mut request: Request) -> impl Future<Output = Response> {
+        async move {
+            let mut observed = Observed::new(&request, Rc::clone(&self.recorder));
+            observed::count_content(&mut request, &self.recorder);
+            let local = Rc::clone(&self.local.borrow());
+            // Failures are told in it, when the request itself is long on its way.
+            let wanted = response::Form::of(request.view().fields);
+            let mut form = StatusForm::Off;
+            let outcome = if let Some((destination, response)) = preflight::answered(&local, &request) {
+                observed.route = Some(Arc::clone(&destination.route));
+                Ok(response)
+            } else {
+                match find(&local, &mut request, &mut observed.trip) {
+                    Ok(destination) => {
+                        form = destination.status_form();
+                        observed.route = Some(Arc::clone(&destination.route));
+                        if destination.cache.is_some() {
+                            let id = self.identity.of_request(request.view().fields);
+                            observed.remember(&request, id, self.number, &self.recent);
                         }
-                        Err(error) => Err(error),
+                        match local.stacks[destination.number].let_in(&mut request, &observed.trip).await {
+                            // Not in a function of its own, whose future would hold the request once more.
+                            Ok(()) => {
+                                let running = &local.running;
+                                let invalidating =
+                                    Invalidating::of(&request, destination, running, &self.store);
+                                let stack = &local.stacks[destination.number];
+                                let outcome = stack.call(request, &mut observed.trip).await;
+                                if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
+                                    let status = observed.trip.cache.as_ref();
+                                    invalidating.after(
+                                        response,
+                                        status,
+                                        running,
+                                        &self.store,
+                                        &self.recorder,
+                                    );
+                                }
+                                outcome
+                            }
+                            Err(error) => Err(error),
+                        }
                     }
+                    Err(error) => Err(error),
                 }
-                Err(error) => Err(error),
+            };
+            // Also where the longer way was taken, over HTTP/2 for one: hits would push out what is worth asking about.
+            if observed.trip.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0))
+            {
+                observed.forget();
             }
-        };
-        // Also where the longer way was taken, over HTTP/2 for one: hits would push out what is worth asking about.
-        if observed.trip.cache.is_some_and(|status| status.hit && status.ttl.is_some_and(|ttl| ttl >= 0)) {
-            observed.forget();
-        }
-        let mut response = match outcome {
-            Ok(mut response) => {
-                if let Some(timing) = observed.trip.server_timing.take() {
-                    response.fields.insert(SERVER_TIMING, *timing);
+            let mut response = match outcome {
+                Ok(mut response) => {
+                    if let Some(timing) = observed.trip.server_timing.take() {
+                        response.fields.insert(SERVER_TIMING, *timing);
+                    }
+                    response
                 }
-                response
+                Err(error) => {
+                    let response = response::failure(&error, wanted);
+                    observed.error = Some(error);
+                    response
+                }
+            };
+            if response.status != StatusCode::SWITCHING_PROTOCOLS {
+                if let Some(status) = &observed.trip.cache {
+                    local.saying(form).add(status, &mut response.fields);
+                }
+                response::add_quotas(&observed.trip.quotas, &mut response.fields);
+                if let Some(id) = observed.id() {
+                    response.fields.insert(X_REQUEST_ID, id.clone());
+                }
             }
-            Err(error) => {
-                let response = response::failure(&error, wanted);
-                observed.error = Some(error);
-                response
-            }
-        };
-        if response.status != StatusCode::SWITCHING_PROTOCOLS {
-            if let Some(status) = &observed.trip.cache {
-                local.saying(form).add(status, &mut response.fields);
-            }
-            response::add_quotas(&observed.trip.quotas, &mut response.fields);
-            if let Some(id) = observed.id() {
-                response.fields.insert(X_REQUEST_ID, id.clone());
-            }
+            observed.watch(response)
         }
-        observed.watch(response)
     }
 
     fn refuse(&self, client: &Client, error: &Error) -> Response {

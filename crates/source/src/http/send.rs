@@ -49,34 +49,44 @@ impl HttpSource {
         self.call(request, &mut Trip::default()).await
     }
 
-    async fn send_timed(&self, mut request: Request, trip: &mut Trip) -> Result<Response> {
-        if let Some(answer) = count_forwards(&mut request) {
-            return answer;
-        }
-        let asked = Instant::now();
-        let mut outgoing = Outgoing::new(request)?;
-        let mut failed = Vec::new();
-        let mut failure = None;
-        while let Some(index) = self.choose(&failed, &trip.targets) {
-            trip.targets.asked = u8::try_from(index).ok();
-            match self.0.origins[index].send(&mut outgoing).await {
-                Err(error)
-                    if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
-                {
-                    failed.push(index);
-                    failure = Some(error);
-                }
-                outcome => {
-                    trip.source_time = Some(asked.elapsed());
-                    return outcome;
+    #[expect(clippy::manual_async_fn, reason = "the future of an async fn holds what it is given twice")]
+    fn send_timed<'a>(
+        &'a self,
+        mut request: Request,
+        trip: &'a mut Trip,
+    ) -> impl Future<Output = Result<Response>> + 'a {
+        async move {
+            if let Some(answer) = count_forwards(&mut request) {
+                return answer;
+            }
+            let asked = Instant::now();
+            let mut outgoing = Outgoing::new(request)?;
+            let mut failed = Vec::new();
+            let mut failure = None;
+            while let Some(index) = self.choose(&failed, &trip.targets) {
+                trip.targets.asked = u8::try_from(index).ok();
+                match self.0.origins[index].send(&mut outgoing).await {
+                    Err(error)
+                        if matches!(error.kind(), Kind::Resolve | Kind::Connect | Kind::ConnectTimeout) =>
+                    {
+                        failed.push(index);
+                        failure = Some(error);
+                    }
+                    outcome => {
+                        trip.source_time = Some(asked.elapsed());
+                        return outcome;
+                    }
                 }
             }
+            trip.source_time = Some(asked.elapsed());
+            Err(failure.unwrap_or_else(|| {
+                let name = &self.0.shared.plan.name;
+                Error::new(
+                    Kind::NoHealthyTarget,
+                    format!("the health checks found every target of {name} down"),
+                )
+            }))
         }
-        trip.source_time = Some(asked.elapsed());
-        Err(failure.unwrap_or_else(|| {
-            let name = &self.0.shared.plan.name;
-            Error::new(Kind::NoHealthyTarget, format!("the health checks found every target of {name} down"))
-        }))
     }
 
     /// Connections waiting for a request on this core; HTTP/2 connections without a stream count.
