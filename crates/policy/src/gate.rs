@@ -2,13 +2,17 @@
 //! The outermost of its stack. Asked also on the way of a fresh hit, where nothing waits and nothing is allocated: whom it
 //! does not know there takes the longer way.
 
+pub(crate) mod auth;
+pub(crate) mod sign;
+pub(crate) mod signed;
+
 use std::sync::Arc;
 
 use message::{Clock, Request, RequestView, Result, Timestamp, Trip};
 use plan::Signed;
 
-use crate::auth::{Auth, Now, Who};
-use crate::signed::gate::SignedGate;
+use crate::gate::auth::{Auth, Now, Who};
+use crate::gate::signed::gate::SignedGate;
 
 /// Policies with `auth` on one route that the way of a fresh hit looks at. With more of them there is only the longer way.
 const MOST_AT_ONCE: usize = 4;

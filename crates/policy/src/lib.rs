@@ -1,63 +1,36 @@
 //! Policies: what wraps a call. Remedies may change it, diagnoses only watch.
 //!
-//! `stack` puts a gate and layers around an end; `layer` says which layers there are and in which order.
+//! - `gate`: whom a route lets in.
+//! - `stack`: a gate and layers around an end; which layers there are, and how a call goes through them.
+//! - `remedies`: what each layer does, and what all cores share of them.
 
-mod accounts;
-mod around;
-mod at_hand;
-mod auth;
-mod breaker;
-mod by_source;
-mod cache;
-mod concurrency;
-mod cors;
-mod credentials;
-mod explain;
-mod faults;
 mod gate;
-mod headers;
-mod hedge;
-mod kept;
-mod layer;
-mod learn;
-mod limit;
-mod outcomes;
-mod queue;
 mod remedies;
-mod respond;
-mod retry;
-mod rewrite;
-mod sign;
-mod signed;
 mod stack;
-mod timeout;
-mod under_way;
-mod verdict;
-mod wasm;
 
-pub use accounts::{AccountFigures, AccountsLayer, SharedAccounts};
-pub use at_hand::{AtHand, Fresh};
-pub use auth::{Auth, AuthFigures, AuthOutcome, Auths, RemoteFigures, RemoteKeys};
-pub use breaker::{BreakerLayer, Breakers};
-pub use cache::{CacheLayer, Cacheable};
-pub use concurrency::{ConcurrencyFigures, ConcurrencyLayer, Concurrents};
-pub use cors::{CorsLayer, preflight};
-pub use credentials::{CredentialsLayer, SharedCredentials, Tokens, renew};
-pub use faults::FaultsLayer;
 pub use gate::Gate;
-pub use headers::HeadersLayer;
-pub use hedge::{HedgeLayer, Hedges};
-pub use kept::{Kept, Remedy};
-pub use layer::Layer;
-pub use learn::{LearnLayer, Lessons};
-pub use limit::{JointLimit, LimitLayer, Limited, heartbeat};
-pub use outcomes::{Outcome, Outcomes, Place, Tally};
+pub use gate::auth::{Auth, AuthFigures, AuthOutcome, Auths, RemoteFigures, RemoteKeys};
+pub use gate::sign::{Signer, Unsignable};
+pub use gate::signed::gate::SignedGate;
 pub use remedies::Remedies;
-pub use respond::RespondLayer;
-pub use retry::{Retries, RetryLayer};
-pub use rewrite::RewriteLayer;
-pub use sign::{Signer, Unsignable};
-pub use signed::gate::SignedGate;
+pub use remedies::accounts::{AccountFigures, AccountsLayer, SharedAccounts};
+pub use remedies::breaker::{BreakerLayer, Breakers};
+pub use remedies::cache::{CacheLayer, Cacheable};
+pub use remedies::concurrency::{ConcurrencyFigures, ConcurrencyLayer, Concurrents};
+pub use remedies::cors::{CorsLayer, preflight};
+pub use remedies::credentials::{CredentialsLayer, SharedCredentials, Tokens, renew};
+pub use remedies::faults::FaultsLayer;
+pub use remedies::headers::HeadersLayer;
+pub use remedies::hedge::{HedgeLayer, Hedges};
+pub use remedies::kept::{Kept, Remedy};
+pub use remedies::learn::{LearnLayer, Lessons};
+pub use remedies::limit::{JointLimit, LimitLayer, Limited, heartbeat};
+pub use remedies::outcomes::{Outcome, Outcomes, Place, Tally};
+pub use remedies::respond::RespondLayer;
+pub use remedies::retry::{Retries, RetryLayer};
+pub use remedies::rewrite::RewriteLayer;
+pub use remedies::timeout::TimeoutLayer;
+pub use remedies::wasm::{AskedFor, WasmLayer};
+pub use stack::at_hand::{AtHand, Fresh};
+pub use stack::layer::Layer;
 pub use stack::{Below, End, Stack};
-pub use timeout::TimeoutLayer;
-pub use wasm::{AskedFor, WasmLayer};

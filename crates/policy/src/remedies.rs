@@ -1,21 +1,42 @@
 //! Remedies: what all cores share of a plan's policies: budgets and quotas, and what they have counted. A policy is one thing
 //! wherever it is used, so these go by its name. Made by `server` for each plan; what has not changed lives on over a reload.
 
+pub(crate) mod accounts;
+pub(crate) mod breaker;
+pub(crate) mod by_source;
+pub(crate) mod cache;
+pub(crate) mod concurrency;
+pub(crate) mod cors;
+pub(crate) mod credentials;
+pub(crate) mod faults;
+pub(crate) mod headers;
+pub(crate) mod hedge;
+pub(crate) mod kept;
+pub(crate) mod learn;
+pub(crate) mod limit;
+pub(crate) mod outcomes;
+pub(crate) mod queue;
+pub(crate) mod respond;
+pub(crate) mod retry;
+pub(crate) mod rewrite;
+pub(crate) mod timeout;
+pub(crate) mod wasm;
+
 use std::sync::Arc;
 
 use message::Result;
 use plan::Layer;
 
-use crate::accounts::SharedAccounts;
-use crate::breaker::Breakers;
-use crate::concurrency::Concurrents;
-use crate::credentials::{SharedCredentials, Tokens};
-use crate::hedge::Hedges;
-use crate::kept::Kept;
-use crate::learn::Lessons;
-use crate::limit::Limited;
-use crate::outcomes::Tally;
-use crate::retry::Retries;
+use crate::remedies::accounts::SharedAccounts;
+use crate::remedies::breaker::Breakers;
+use crate::remedies::concurrency::Concurrents;
+use crate::remedies::credentials::{SharedCredentials, Tokens};
+use crate::remedies::hedge::Hedges;
+use crate::remedies::kept::Kept;
+use crate::remedies::learn::Lessons;
+use crate::remedies::limit::Limited;
+use crate::remedies::outcomes::Tally;
+use crate::remedies::retry::Retries;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use redis_link::Link;
 
 use super::LimitLayer;
 use super::joint::{JointLimit, Said};
-use crate::outcomes::Outcome;
-use crate::queue::{InVain, Queue};
+use crate::remedies::outcomes::Outcome;
+use crate::remedies::queue::{InVain, Queue};
 
 /// Whoever was refused asks again no sooner, however soon it may.
 const PAUSE: Duration = Duration::from_millis(1);

@@ -14,11 +14,11 @@ use http::StatusCode;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use message::{Ask, Body, Call, Error, Kind, Result, Trip};
 
-use crate::around::{Arrival, Held, Moment};
-use crate::by_source::BySource;
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::queue::Queue;
+use crate::remedies::by_source::BySource;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::remedies::queue::Queue;
+use crate::stack::around::{Arrival, Held, Moment};
 
 /// What all cores share of one policy's limit on calls under way.
 #[derive(Debug)]

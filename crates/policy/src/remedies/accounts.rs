@@ -12,10 +12,10 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use message::{Ask, Call, Clock, Error, Kind, Request, Response, Result, Trip};
 
-use crate::around::{Arrival, Held};
-use crate::credentials::{Carried, Tokens};
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::credentials::{Carried, Tokens};
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::{Arrival, Held};
 
 /// How long an account rests that is throttled by who does not say for how long; twice as long each time.
 const FIRST_REST: Duration = Duration::from_secs(1);

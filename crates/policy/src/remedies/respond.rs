@@ -11,9 +11,9 @@ use http::header::LOCATION;
 use message::{Ask, Error, Kind, RequestView, Response, Result, Trip};
 use plan::RedirectTo;
 
-use crate::around::Arrival;
-use crate::headers::value;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::headers::value;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::Arrival;
 
 /// See the module. One for each place and core.
 #[derive(Debug)]

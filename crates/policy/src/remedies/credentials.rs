@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use message::{Ask, Call, Request, Result, Trip};
 
-use crate::around::Arrival;
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::Arrival;
 
 pub(crate) use carried::Carried;
 pub use tokens::{Tokens, renew};

@@ -14,7 +14,7 @@ use redis_link::Link;
 use response::Saying;
 use source::{Value, ValueCall};
 
-use crate::at_hand::{AtHand, Fresh};
+use crate::stack::at_hand::{AtHand, Fresh};
 
 /// See the module. One for each place and core.
 pub struct CacheLayer {

@@ -10,9 +10,9 @@ use guard::{Backoff, Budget};
 use message::{Ask, Call, Deadline, Error, Kind, Result, Trip};
 use tokio::time::Instant;
 
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::verdict::Verdict;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::verdict::Verdict;
 
 /// What all cores share of one policy's retrying.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use guard::{Opened, Passage, SharedBreaker};
 use message::{Ask, Error, Kind, Result, Trip};
 
-use crate::around::{Arrival, Held, Moment};
-use crate::by_source::BySource;
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::verdict;
+use crate::remedies::by_source::BySource;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::{Arrival, Held, Moment};
+use crate::stack::verdict;
 
 /// Beyond so many targets, the others share the breaker of the last: a trip tells no more apart.
 const MOST_TARGETS: usize = 64;

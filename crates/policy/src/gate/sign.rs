@@ -8,7 +8,7 @@ use base64::Engine;
 use message::{Scheme, Timestamp};
 use plan::SigningKey;
 
-use crate::signed::{BASE64URL, prefix, prepared};
+use crate::gate::signed::{BASE64URL, prefix, prepared};
 
 /// Signs with one key.
 pub struct Signer {

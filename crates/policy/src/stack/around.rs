@@ -10,13 +10,13 @@ use guard::LearntCall;
 use message::{Ask, Result, Trip};
 use tokio::time::Instant;
 
-use crate::accounts::AccountInUse;
-use crate::breaker::Watched;
-use crate::concurrency::UnderWayCall;
-use crate::cors::HeldCors;
-use crate::headers::HeldHeaders;
-use crate::learn::hear;
-use crate::rewrite::HeldRewrite;
+use crate::remedies::accounts::AccountInUse;
+use crate::remedies::breaker::Watched;
+use crate::remedies::concurrency::UnderWayCall;
+use crate::remedies::cors::HeldCors;
+use crate::remedies::headers::HeldHeaders;
+use crate::remedies::learn::hear;
+use crate::remedies::rewrite::HeldRewrite;
 
 /// When a call arrives at layers that follow each other. The first of them that asks reads the clock: to read it takes as
 /// long as most of them take.

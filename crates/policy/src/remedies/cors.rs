@@ -13,8 +13,8 @@ use http::{Method, StatusCode};
 use message::{Ask, Error, FieldEdit, FieldPattern, Fields, RequestView, Response, Result};
 use plan::CorsHeaders;
 
-use crate::around::{Arrival, Held};
-use crate::headers::remove_lines;
+use crate::remedies::headers::remove_lines;
+use crate::stack::around::{Arrival, Held};
 
 /// What a source says of it is not what we say.
 const THEIRS: &str = "access-control-";

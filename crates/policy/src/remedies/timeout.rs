@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use message::{Ask, Call, Deadline, Result, Trip};
 
-use crate::around::{Arrival, Moment};
-use crate::under_way::late;
+use crate::stack::around::{Arrival, Moment};
+use crate::stack::under_way::late;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Unfit;
-use crate::rewrite::is_plain;
+use crate::remedies::rewrite::is_plain;
 
 /// Bytes of names, values and target, and lines of fields, that a function may say: as much as clients may by default.
 const LARGEST: usize = 32 * 1024;

@@ -3,23 +3,23 @@
 
 use message::{Ask, Request, Result, Trip};
 
-use crate::accounts::AccountsLayer;
-use crate::around::{Arrival, Moment};
-use crate::breaker::BreakerLayer;
-use crate::cache::CacheLayer;
-use crate::concurrency::ConcurrencyLayer;
-use crate::cors::CorsLayer;
-use crate::credentials::CredentialsLayer;
-use crate::faults::FaultsLayer;
-use crate::headers::HeadersLayer;
-use crate::hedge::HedgeLayer;
-use crate::learn::LearnLayer;
-use crate::limit::LimitLayer;
-use crate::respond::RespondLayer;
-use crate::retry::RetryLayer;
-use crate::rewrite::RewriteLayer;
-use crate::timeout::TimeoutLayer;
-use crate::wasm::WasmLayer;
+use crate::remedies::accounts::AccountsLayer;
+use crate::remedies::breaker::BreakerLayer;
+use crate::remedies::cache::CacheLayer;
+use crate::remedies::concurrency::ConcurrencyLayer;
+use crate::remedies::cors::CorsLayer;
+use crate::remedies::credentials::CredentialsLayer;
+use crate::remedies::faults::FaultsLayer;
+use crate::remedies::headers::HeadersLayer;
+use crate::remedies::hedge::HedgeLayer;
+use crate::remedies::learn::LearnLayer;
+use crate::remedies::limit::LimitLayer;
+use crate::remedies::respond::RespondLayer;
+use crate::remedies::retry::RetryLayer;
+use crate::remedies::rewrite::RewriteLayer;
+use crate::remedies::timeout::TimeoutLayer;
+use crate::remedies::wasm::WasmLayer;
+use crate::stack::around::{Arrival, Moment};
 
 /// See the module.
 pub enum Layer {

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use message::{Ask, Body, Call, Error, Kind, Response, Result, Retry, Trip, random};
 
-use crate::around::Arrival;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::Arrival;
 
 /// See the module. One for each place and core.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use message::{Ask, Call, Request, Result, Trip};
 use rules::{NamePattern, QueryKey, QueryNames};
 
 use super::tokens::Tokens;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::outcomes::{Outcome, Outcomes};
 
 /// Bytes of a request's content that are held, so that the call can be made again with another token.
 const REPLAY: u64 = 64 * 1024;

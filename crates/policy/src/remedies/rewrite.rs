@@ -11,7 +11,7 @@ use message::{Ask, Error, Kind, Result};
 use rules::path::Target;
 use rules::rewrite::Rewrite;
 
-use crate::around::{Arrival, Held};
+use crate::stack::around::{Arrival, Held};
 
 /// See the module. One for each place and core.
 #[derive(Clone, Debug)]

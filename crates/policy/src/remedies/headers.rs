@@ -18,8 +18,8 @@ use plan::{Field, FieldEdits, FieldText};
 use rules::alike;
 use rules::vary::Vary;
 
-use crate::around::{Arrival, Held};
-use crate::at_hand::Fresh;
+use crate::stack::around::{Arrival, Held};
+use crate::stack::at_hand::Fresh;
 
 /// See the module. One for each place and core.
 #[derive(Clone, Debug)]

@@ -15,10 +15,10 @@ use message::{Ask, Call, Result, Trip};
 use plan::HedgeAfter;
 use tokio::time::Instant;
 
-use crate::around::Arrival;
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::under_way::Timers;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::Arrival;
+use crate::stack::under_way::Timers;
 
 /// How far back calls are looked at.
 const WINDOW: Duration = Duration::from_secs(30);

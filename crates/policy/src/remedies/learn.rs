@@ -9,10 +9,10 @@ use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall};
 use message::{Ask, Call, Clock, Error, Kind, Result, Trip};
 use rules::provider_limit::{Said, SaidQuota};
 
-use crate::around::{Arrival, Held, Moment};
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::queue::Queue;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::remedies::queue::Queue;
+use crate::stack::around::{Arrival, Held, Moment};
 
 /// What all cores share of what one policy has learnt.
 #[derive(Debug)]

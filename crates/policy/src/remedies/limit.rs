@@ -17,10 +17,10 @@ use message::{Ask, Call, Error, Kind, Quota, QuotaPolicy, RequestView, Result, T
 use plan::{Algorithm, LimitBy};
 use redis_link::Link;
 
-use crate::around::{Arrival, Moment};
-use crate::kept::Remedy;
-use crate::outcomes::{Outcome, Outcomes};
-use crate::queue::Queue;
+use crate::remedies::kept::Remedy;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::remedies::queue::Queue;
+use crate::stack::around::{Arrival, Moment};
 use counted::Counted;
 
 pub use joint::{JointLimit, heartbeat};

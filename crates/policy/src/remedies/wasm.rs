@@ -25,9 +25,9 @@ use rules::vary::Vary;
 pub use self::said::AskedFor;
 use self::said::{OfRequest, OfResponse};
 use self::told::Asked;
-use crate::around::Arrival;
-use crate::headers::edit_request;
-use crate::outcomes::{Outcome, Outcomes};
+use crate::remedies::headers::edit_request;
+use crate::remedies::outcomes::{Outcome, Outcomes};
+use crate::stack::around::Arrival;
 
 /// See the module. One for each place and core.
 pub struct WasmLayer {

@@ -7,7 +7,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_RANGE};
 use message::{Body, Deadline, Response, Result};
 
 use super::Unfit;
-use crate::under_way::late;
+use crate::stack::under_way::late;
 
 /// All of it. Where it cannot be given, the response is as it was.
 ///

@@ -9,7 +9,7 @@ use guard::{Admission, SharedLines};
 use message::{RequestView, Trip};
 use tokio::time::Instant;
 
-use crate::outcomes::Outcome;
+use crate::remedies::outcomes::Outcome;
 
 /// See the module.
 #[derive(Debug)]

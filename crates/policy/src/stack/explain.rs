@@ -4,9 +4,9 @@ use message::{FieldPattern, RequestView};
 use plan::FieldEdits;
 use tokio::time::Instant;
 
-use crate::concurrency::ConcurrencyFigures;
-use crate::kept::Remedy;
-use crate::layer::Layer;
+use crate::remedies::concurrency::ConcurrencyFigures;
+use crate::remedies::kept::Remedy;
+use crate::stack::layer::Layer;
 
 impl Layer {
     /// What it would do, in a sentence; and whether it would refuse the request.
