@@ -83,6 +83,8 @@ pub struct Deadline {
     pub at: Instant,
     /// How long the call was given for it.
     pub within: Duration,
+    /// Which layer of the stack has set it, by its place: that one counts who misses it.
+    pub layer: usize,
 }
 
 impl Trip {

@@ -78,8 +78,9 @@ pub(crate) fn policy<'t>(
     if let Some(cache) = section.get("cache").and_then(|node| cache::cache(name, node, report)) {
         layers.push(Layer::Cache(Arc::new(cache)));
     }
-    let timeout = section.get("timeout").and_then(|node| timeout::timeout(node, report)).unwrap_or_default();
-    layers.push_some(timeout.overall.map(Layer::Overall));
+    let timeout =
+        section.get("timeout").and_then(|node| timeout::timeout(name, node, report)).unwrap_or_default();
+    layers.push_some(timeout.overall);
     let hedge = section.get("hedge").and_then(|node| hedge::hedge(name, node, report));
     layers.push_some(hedge.map(|hedge| Layer::Hedge(Arc::new(hedge))));
     let retry = section.get("retry").and_then(|node| retry::retry(name, node, report));
@@ -110,7 +111,7 @@ pub(crate) fn policy<'t>(
     layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
     let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, sources, report));
     layers.push_some(hooks.map(|hooks| Layer::Wasm(Arc::new(hooks))));
-    layers.push_some(timeout.per_try.map(Layer::PerTry));
+    layers.push_some(timeout.per_try);
     let faults = section.get("faults").and_then(|node| faults::faults(name, node, report));
     layers.push_some(faults.map(|faults| Layer::Faults(Arc::new(faults))));
     Policy {

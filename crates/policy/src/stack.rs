@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::Either;
-use message::{Ask, Call, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{Ask, Call, Deadline, Fields, Request, RequestView, Response, Result, Timestamp, Trip};
 
 use crate::gate::Gate;
 use crate::remedies::cache::Cacheable;
@@ -78,8 +78,8 @@ impl<E> Stack<E> {
         let holds =
             holds && !layers[..holder].iter().any(|layer| matches!(layer.at_hand(), AtHandPart::Bars));
         let makes_content = layers.iter().any(Layer::makes_content);
-        let (layers, timers) = (layers.into(), Timers::default());
-        Stack(Rc::new(Inner { gate, layers, end, timers, holder, holds, makes_content }))
+        let timers = Timers::of(&layers);
+        Stack(Rc::new(Inner { gate, layers: layers.into(), end, timers, holder, holds, makes_content }))
     }
 
     /// Where it ends.
@@ -232,6 +232,11 @@ impl<E> Stack<E> {
         for layer in &self.0.layers[at..] {
             match layer.arrive(&mut ask, trip, &moment) {
                 Arrival::Pass => {}
+                Arrival::By(at, within) => {
+                    if trip.deadline.is_none_or(|outer| at < outer.at) {
+                        trip.deadline = Some(Deadline { at, within, layer: next });
+                    }
+                }
                 Arrival::Hold(what) => held.push(what),
                 Arrival::Wait => break,
                 Arrival::End(outcome) => {

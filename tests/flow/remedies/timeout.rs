@@ -2,7 +2,7 @@
 
 use testkit::{Gate, Origin, Script, ok};
 
-use super::support::{EVERYWHERE, everywhere, with_policy};
+use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::setup::each;
 
 #[test]
@@ -21,6 +21,13 @@ fn what_takes_too_long_is_given_up_wherever_the_policy_stands() {
             "{answer:?}"
         );
     });
+    assert_eq!(times(&fleetfoot, "timeout.overall", "late"), 3);
+    let counted = fleetfoot.metrics();
+    for route in ["/route", "/source", "(steps of plain)"] {
+        let route = format!("route=\"{route}\"");
+        let labels = [&*route, "policy=\"p\"", "remedy=\"timeout.overall\"", "outcome=\"late\""];
+        assert_eq!(counted.sum("fleetfoot_remedies_total", &labels) as u64, 1, "{route}");
+    }
     never.open();
 }
 
@@ -35,6 +42,10 @@ fn what_is_in_time_is_left_alone() {
         let answer = fleetfoot.get(target);
         assert_eq!((answer.status, answer.text().as_str()), (200, "1"));
     });
+    assert_eq!(
+        (times(&fleetfoot, "timeout.overall", "late"), times(&fleetfoot, "timeout.per_try", "late")),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -50,6 +61,23 @@ fn each_try_has_its_time_and_all_of_them_together_theirs() {
     assert_eq!(fleetfoot.get("/second").text(), "in time");
     assert_eq!(fleetfoot.get("/never").status, 504);
     assert_eq!(origin.count("GET /never"), 10, "ten tries of 100 ms have room in two seconds");
+    assert_eq!(times(&fleetfoot, "timeout.per_try", "late"), 11, "each is counted where its time ran out");
+    assert_eq!(times(&fleetfoot, "timeout.overall", "late"), 0);
+    never.open();
+}
+
+#[test]
+fn a_call_that_is_late_is_counted_once_however_often_it_was_made() {
+    let (origin, never) = (Origin::start(), Gate::new());
+    origin.on("GET /").reply(Script::new().wait(&never));
+    let policy =
+        "timeout: { overall: 300ms, per_try: 300ms }, hedge: { after: 20ms, budget: 100% }, retry: true";
+    let fleetfoot =
+        with_policy(policy, &[&format!("api: \"{}\"", origin.url())], &["match: /**, proxy: api, use: p"]);
+    assert_eq!(fleetfoot.get("/").status, 504);
+    assert_eq!(origin.count("GET /"), 2);
+    assert_eq!(times(&fleetfoot, "timeout.overall", "late"), 1);
+    assert_eq!(times(&fleetfoot, "timeout.per_try", "late"), 0, "its time would have been longer");
     never.open();
 }
 
@@ -73,6 +101,7 @@ fn a_client_that_is_slow_to_send_is_not_the_source_that_is_late() {
     };
     assert_eq!(put("/taken"), 200);
     assert_eq!(put("/late"), 504);
+    assert_eq!(times(&fleetfoot, "timeout.per_try", "late"), 1);
     never.open();
 }
 

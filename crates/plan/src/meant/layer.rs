@@ -2,7 +2,6 @@
 //! order of `use`, inside one policy in the order of this enum. Made by `policy`; `policy` of the same name above runs them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use expression::Template;
 use http::HeaderName;
@@ -10,7 +9,7 @@ use http::header::COOKIE;
 
 use super::{
     Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Hooks,
-    Learn, Limit, LimitBy, Respond, Retry, Rewrite,
+    Learn, Limit, LimitBy, Respond, Retry, Rewrite, Timeout,
 };
 
 /// See the module. The order of the variants is that inside one policy.
@@ -25,7 +24,7 @@ pub enum Layer {
     /// or mends what it does, has no business with it.
     Cache(Arc<CachePolicy>),
     /// Gives up after all tries together took so long. Around the retries, whose pauses it counts.
-    Overall(Duration),
+    Overall(Arc<Timeout>),
     /// Makes a call that takes long a second time, beside the first. Around the retries, so that a pause of theirs is not waited
     /// out where another try may be quicker.
     Hedge(Arc<Hedge>),
@@ -62,7 +61,7 @@ pub enum Layer {
     /// source.
     Wasm(Arc<Hooks>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
-    PerTry(Duration),
+    PerTry(Arc<Timeout>),
     /// Lets calls go wrong on purpose. Innermost: everything else meets the fault as if the source had made it.
     Faults(Arc<FaultInjection>),
 }

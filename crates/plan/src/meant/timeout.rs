@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 /// How long a call may take until its answer begins, or, for a step, is there as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeout {
-    /// All tries together, and the pauses between them.
-    pub overall: Option<Duration>,
-    /// Each try.
-    pub per_try: Option<Duration>,
+    /// The name of its policy.
+    pub name: String,
+    /// So long.
+    pub within: Duration,
 }

@@ -1,8 +1,9 @@
 //! Remedies as people write them: what they mean, in which order they stand, and what is wrong with them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use plan::{Algorithm, Layer, LimitBy, Plan, WhenGone, compile};
+use plan::{Algorithm, Layer, LimitBy, Plan, Timeout, WhenGone, compile};
 
 use crate::bad::{bad, one};
 
@@ -105,8 +106,9 @@ fn the_defaults_are_those_of_the_reference() {
         let shared = limit.shared.as_ref().expect("it is shared");
         assert_eq!((&*shared.redis.name, shared.when_gone, &*shared.prefix), ("redis", when_gone, prefix));
     }
-    assert_eq!(layer("timeout: 2s"), Layer::Overall(Duration::from_secs(2)));
-    assert_eq!(layer("timeout: { per_try: 2s }"), Layer::PerTry(Duration::from_secs(2)));
+    let timeout = Arc::new(Timeout { name: "p".to_owned(), within: Duration::from_secs(2) });
+    assert_eq!(layer("timeout: 2s"), Layer::Overall(Arc::clone(&timeout)));
+    assert_eq!(layer("timeout: { per_try: 2s }"), Layer::PerTry(timeout));
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl HedgeLayer {
             self.record(began);
             return outcome;
         };
-        let mut beside = trip.beside();
+        let (mut beside, deadline) = (trip.beside(), trip.deadline);
         let race = async {
             let mut first = pin!(below.call(ask, trip));
             tokio::select! {
@@ -129,6 +129,10 @@ impl HedgeLayer {
             };
             // Where the second is sooner, the first takes at least this long.
             self.record(began);
+            // Then the other is too late as well, and both are one call that was given up.
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline.at) {
+                return sooner;
+            }
             match sooner {
                 First(outcome) if !answers_well::<Q>(&outcome) => {
                     let other = second.await;

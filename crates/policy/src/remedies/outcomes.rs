@@ -12,7 +12,7 @@ pub enum Outcome {
     Refused,
     /// It went on after it had waited for its turn.
     Queued,
-    /// It was refused after it had waited in vain.
+    /// It was given up: it had waited in vain for its turn, or took too long.
     Late,
     /// It was made once more.
     Again,

@@ -6,36 +6,36 @@
 //! listener.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use message::{Ask, Call, Deadline, Result, Trip};
+use message::{Ask, Call, Result, Trip};
 
+use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::stack::around::{Arrival, Moment};
 use crate::stack::under_way::late;
 
-/// See the module.
-#[derive(Clone, Copy, Debug)]
+/// See the module. One for each place and core.
+#[derive(Clone, Debug)]
 pub struct TimeoutLayer {
     /// How long what lies below may take.
     pub within: Duration,
+    /// Calls that were given up.
+    pub outcomes: Arc<Outcomes>,
 }
 
 impl TimeoutLayer {
+    /// What it tells of.
+    pub const OUTCOMES: &[Outcome] = &[Outcome::Late];
+
     /// Begins now: what lies below has no more time than this. Where content is still being sent, it begins after that.
-    pub(crate) fn arrive<Q: Ask>(self, ask: &Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
-        if ask.is_sending() {
-            return Arrival::Wait;
-        }
-        let own = Deadline { at: moment.now() + self.within, within: self.within };
-        if trip.deadline.is_none_or(|outer| own.at < outer.at) {
-            trip.deadline = Some(own);
-        }
-        Arrival::Pass
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, moment: &Moment) -> Arrival<Q::Answer> {
+        if ask.is_sending() { Arrival::Wait } else { Arrival::By(moment.now() + self.within, self.within) }
     }
 
     /// Begins when the content has been sent, which nobody knows beforehand.
     pub(crate) async fn call<Q: Ask>(
-        self,
+        &self,
         mut ask: Q,
         below: impl Call<Q>,
         trip: &mut Trip,
@@ -48,6 +48,9 @@ impl TimeoutLayer {
             outcome = &mut call => return outcome,
             () = sent => {}
         }
-        tokio::time::timeout(self.within, call).await.unwrap_or_else(|_| Err(late(self.within)))
+        tokio::time::timeout(self.within, call).await.unwrap_or_else(|_| {
+            self.outcomes.count(Outcome::Late);
+            Err(late(self.within))
+        })
     }
 }

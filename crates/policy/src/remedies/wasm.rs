@@ -191,7 +191,7 @@ impl WasmLayer {
         let call = self.module.call(function, told);
         let said = match deadline {
             None => call.await,
-            Some(Deadline { at, within }) => {
+            Some(Deadline { at, within, .. }) => {
                 tokio::time::timeout_at(at.checked_sub(AHEAD).unwrap_or(at), call)
                     .await
                     .map_err(|_| self.unfit(function, &format!("was not done within {within:?}").into()))?

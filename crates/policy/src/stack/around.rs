@@ -5,6 +5,7 @@
 //! holds anything, there is none.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use guard::LearntCall;
 use message::{Ask, Result, Trip};
@@ -37,6 +38,8 @@ pub(crate) enum Arrival<A> {
     Pass,
     /// It goes on; the layer holds this until the call has ended, however it ends.
     Hold(Held),
+    /// It goes on, and must be done by then; it was given so long.
+    By(Instant, Duration),
     /// It does not go on.
     End(Result<A>),
     /// The layer has to wait for somebody first: it needs a future of its own.

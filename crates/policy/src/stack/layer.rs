@@ -149,7 +149,7 @@ impl Layer {
             Layer::Cors(cors) => cors.arrive(ask),
             Layer::Respond(respond) => respond.arrive(ask, trip),
             Layer::Faults(faults) => faults.arrive(ask),
-            Layer::Timeout(timeout) => timeout.arrive(ask, trip, moment),
+            Layer::Timeout(timeout) => timeout.arrive(ask, moment),
         }
     }
 }

@@ -11,6 +11,10 @@ use guard::Timer;
 use message::{Deadline, Error, Kind, Result, Retry};
 use tokio::time::Instant;
 
+use crate::remedies::outcomes::Outcome;
+use crate::remedies::timeout::TimeoutLayer;
+use crate::stack::layer::Layer;
+
 /// See the module. The call is boxed, so that a stack of any height is one type.
 pub(crate) struct UnderWay<'a, T> {
     call: Pin<Box<dyn Future<Output = Result<T>> + 'a>>,
@@ -20,10 +24,16 @@ pub(crate) struct UnderWay<'a, T> {
     timer: Option<Lent<'a>>,
 }
 
-/// Timers of calls that are over, for those to come: to set one further off costs a tenth of making one and taking it back.
-/// One for each stack, whose deadlines are about equally far off.
+/// What the calls of one stack wait with.
 #[derive(Debug, Default)]
-pub(crate) struct Timers(RefCell<Vec<Timer>>);
+pub(crate) struct Timers {
+    /// Those of calls that are over, for those to come: to set one further off costs a tenth of making one and taking it
+    /// back. The deadlines of one stack are about equally far off.
+    spare: RefCell<Vec<Timer>>,
+    /// Layers that set deadlines, with their places. Whoever gives a call up tells them: if they were to look at what becomes
+    /// of each call, those that are in time would have to pay for it.
+    timeouts: Box<[(usize, TimeoutLayer)]>,
+}
 
 /// So many wait for calls to come; there are never more than there were calls at once.
 const SPARE: usize = 256;
@@ -60,11 +70,30 @@ impl<T> Future for UnderWay<'_, T> {
         }
         let Some(deadline) = deadline else { return Poll::Pending };
         let lent = timer.get_or_insert_with(|| timers.lend());
-        lent.timer.poll_until(deadline.at, cx).map(|()| Err(late(deadline.within)))
+        lent.timer.poll_until(deadline.at, cx).map(|()| {
+            timers.count_late(*deadline);
+            Err(late(deadline.within))
+        })
     }
 }
 
 impl Timers {
+    /// For these layers.
+    pub(crate) fn of(layers: &[Layer]) -> Self {
+        let timeouts = layers.iter().enumerate().filter_map(|(place, layer)| match layer {
+            Layer::Timeout(timeout) => Some((place, timeout.clone())),
+            _ => None,
+        });
+        Timers { spare: RefCell::default(), timeouts: timeouts.collect() }
+    }
+
+    /// A call has missed a deadline.
+    fn count_late(&self, deadline: Deadline) {
+        if let Some((_, timeout)) = self.timeouts.iter().find(|(place, _)| *place == deadline.layer) {
+            timeout.outcomes.count(Outcome::Late);
+        }
+    }
+
     /// Ready at this moment.
     pub(crate) fn until(&self, moment: Instant) -> impl Future<Output = ()> {
         let mut lent = self.lend();
@@ -72,13 +101,13 @@ impl Timers {
     }
 
     fn lend(&self) -> Lent<'_> {
-        Lent { timers: self, timer: self.0.borrow_mut().pop().unwrap_or_default() }
+        Lent { timers: self, timer: self.spare.borrow_mut().pop().unwrap_or_default() }
     }
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        let mut spare = self.timers.0.borrow_mut();
+        let mut spare = self.timers.spare.borrow_mut();
         if spare.len() < SPARE {
             spare.push(std::mem::take(&mut self.timer));
         }
@@ -95,8 +124,9 @@ mod tests {
     async fn each_call_has_its_own_time_whoever_had_the_timer_before() {
         let timers = Timers::default();
         let within = Duration::from_secs(10);
-        let under_way =
-            |call| UnderWay::new(call, Some(Deadline { at: Instant::now() + within, within }), &timers);
+        let under_way = |call| {
+            UnderWay::new(call, Some(Deadline { at: Instant::now() + within, within, layer: 0 }), &timers)
+        };
         let quick = || -> Pin<Box<dyn Future<Output = Result<()>>>> {
             Box::pin(async {
                 tokio::time::sleep(Duration::from_secs(9)).await;
@@ -111,6 +141,6 @@ mod tests {
         assert_eq!(late.unwrap_err().kind(), Kind::SourceTimeout);
         assert!(other.is_ok());
         assert_eq!(start.elapsed(), within);
-        assert_eq!(timers.0.borrow().len(), 2, "as many as there were at once");
+        assert_eq!(timers.spare.borrow().len(), 2, "as many as there were at once");
     }
 }

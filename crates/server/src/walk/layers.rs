@@ -134,9 +134,10 @@ impl Kit<'_> {
             plan::Layer::Headers(headers) => {
                 Layer::Headers(HeadersLayer { headers: Arc::clone(headers), names: Arc::clone(place.names) })
             }
-            plan::Layer::Overall(within) | plan::Layer::PerTry(within) => {
-                Layer::Timeout(TimeoutLayer { within: *within })
-            }
+            plan::Layer::Overall(timeout) | plan::Layer::PerTry(timeout) => Layer::Timeout(TimeoutLayer {
+                within: timeout.within,
+                outcomes: outcomes(&timeout.name, TimeoutLayer::OUTCOMES),
+            }),
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) async fn given(
     let read = std::mem::take(&mut response.body).within(most);
     let read = match deadline {
         None => read.await,
-        Some(Deadline { at, within }) => {
+        Some(Deadline { at, within, .. }) => {
             tokio::time::timeout_at(at, read).await.unwrap_or_else(|_| Err(late(within)))
         }
     };
