@@ -6,11 +6,12 @@
 //! call costs a few atomic counts and no lock.
 //!
 //! `quota` finds the pace for what is announced. Where nothing is, `rate` finds it from refusals. `departures` spaces calls by
-//! that pace, `tally` counts them, and `by_owner` keeps owners apart. Of instances that share a provider each has its own, and
+//! that pace, `tally` counts them, `by_owner` keeps owners apart, and `figures` tells of it. Of instances that share a provider each has its own, and
 //! they do not talk to each other; `simulation` shows that together they use almost all and are hardly ever refused.
 
 mod by_owner;
 mod departures;
+mod figures;
 mod quota;
 mod rate;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use rate::Rate;
 use tally::{Mark, Tally};
 
 pub use by_owner::LearntByOwner;
+pub use figures::{LearntFigures, OwnersFigures, QuotaLeft};
 pub use quota::HeardQuota;
 
 /// Seconds since the beginning. In fractions, as they are multiplied with paces and divided by them everywhere.
@@ -143,6 +145,14 @@ impl Learnt {
         };
         self.is_ignorant.store(known.is_nothing(), Relaxed);
         admission
+    }
+
+    /// What is known now.
+    pub fn figures(&self, now: Instant) -> LearntFigures {
+        let now = self.moment(now);
+        let mut known = self.known();
+        known.forget(now);
+        LearntFigures::of(&known, &self.tally, self.longest, now)
     }
 
     fn make(self: &Arc<Self>, now: Moment) -> LearntCall {

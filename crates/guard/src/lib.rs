@@ -27,7 +27,9 @@ pub use backoff::Backoff;
 pub use breaker::{BreakerRule, Opens};
 pub use budget::Budget;
 pub use concurrency::{Concurrency, InFlight, Outcome, Permit};
-pub use learnt::{Heard, HeardQuota, Learnt, LearntByOwner, LearntCall};
+pub use learnt::{
+    Heard, HeardQuota, Learnt, LearntByOwner, LearntCall, LearntFigures, OwnersFigures, QuotaLeft,
+};
 pub use limit::{Algorithm, Allowance, Count, Delays, Joint, JointQuota, LimitDecision, Limits, Shares, Way};
 pub use line::{Admission, Full, NoTurn, SharedLines, Waiting};
 pub use percentile::Percentile;

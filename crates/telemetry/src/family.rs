@@ -30,7 +30,7 @@ type Labels = Vec<(&'static str, String)>;
 pub enum Value {
     /// A count, or whether something is so: 1 or 0.
     Whole(u64),
-    /// A time, in seconds.
+    /// A time in seconds, or so much a second.
     Real(f64),
 }
 
@@ -108,6 +108,13 @@ impl From<u64> for Value {
 impl From<bool> for Value {
     fn from(is_so: bool) -> Self {
         Value::Whole(is_so.into())
+    }
+}
+
+/// So much a second.
+impl From<f64> for Value {
+    fn from(rate: f64) -> Self {
+        Value::Real(rate)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use testkit::{Origin, Script, ok, status};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
+use crate::control_port::port::get;
 use crate::setup::each;
 
 #[test]
@@ -65,6 +66,44 @@ fn each_owner_has_a_quota_of_its_own() {
     assert_eq!(ask("throttled").status, 429);
     assert_eq!(ask("throttled").field("Fleetfoot-Error"), Some("rate-limited"));
     assert_eq!((ask("free").status, fleetfoot.get("/").status), (200, 200));
+}
+
+#[test]
+fn explain_and_metrics_tell_what_is_known_now() {
+    let origin = Origin::start();
+    origin.on("GET /").answer(|request| match request.field("X-Api-Key") {
+        Some("throttled") => status("429 Too Many Requests", "Retry-After: 50", "slow down"),
+        Some("paced") => ok("X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 40\nX-RateLimit-Reset: 50", "1"),
+        _ => ok("", "1"),
+    });
+    let fleetfoot = with_policy(
+        "learn: { per: \"${header('X-Api-Key')}\" }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    let explained = |key: &str| {
+        let question = format!("/explain?url=http://example.test/&header=X-Api-Key:{key}");
+        let told = get(&fleetfoot, &question);
+        let layer = told["stack"].as_array().unwrap().iter().find(|layer| layer["name"] == "learn");
+        layer.unwrap()["effect"].as_str().unwrap().to_owned()
+    };
+    let gauge = |name: &str| fleetfoot.metrics().sum(name, &["policy=\"p\"", "source=\"api\""]);
+    assert_eq!(explained("throttled"), "the source has said nothing of limits: lets it pass");
+    assert!(!fleetfoot.metrics().has("fleetfoot_learn_pace"), "there is none");
+    for key in ["throttled", "paced", "free"] {
+        fleetfoot.get_with("/", &format!("X-Api-Key: {key}\r\n"));
+    }
+    let throttled = explained("throttled");
+    assert!(throttled.starts_with("paused for another 4") || throttled.starts_with("paused for another 50"));
+    assert!(throttled.contains("as the source has asked") && throttled.contains("refused with 429"));
+    let paced = explained("paced");
+    assert!(paced.starts_with("40 of 100 left, whole again in "), "{paced}");
+    assert!(paced.contains("; at most 0.7") && paced.ends_with(": lets it pass"), "{paced}");
+    assert_eq!(explained("free"), "the source has said nothing of limits: lets it pass");
+    assert_eq!(origin.count("GET /"), 3, "nobody is asked");
+    assert_eq!(gauge("fleetfoot_learn_paused") as u64, 1);
+    let pace = gauge("fleetfoot_learn_pace");
+    assert!(pace > 0.0 && pace < 0.8, "of the slowest: {pace}");
 }
 
 /// A provider that nobody has told the rule of.

@@ -4,11 +4,12 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quick_cache::sync::Cache;
 
 use super::Learnt;
+use super::figures::OwnersFigures;
 use crate::fingerprint::{Fingerprint, Fingerprints};
 
 /// See the module. Of more owners than there is room for, those who call seldom are forgotten.
@@ -31,6 +32,16 @@ impl LearntByOwner {
         let make = || Ok::<_, Infallible>(Learnt::new(self.longest));
         let Ok(learnt) = self.learnt.get_or_insert_with(&fingerprint, make);
         learnt
+    }
+
+    /// The same, where there is anything, for whoever only looks.
+    pub fn known(&self, owner: &[u8]) -> Option<Arc<Learnt>> {
+        self.learnt.peek(&self.fingerprints.of(owner))
+    }
+
+    /// What is known now for all of them.
+    pub fn figures(&self, now: Instant) -> OwnersFigures {
+        OwnersFigures::of(self.learnt.iter().map(|(_, learnt)| learnt), now)
     }
 
     /// How many are known.
@@ -63,5 +74,9 @@ mod tests {
         (0..10_000_u32).for_each(|number| drop(owners.of(&number.to_be_bytes())));
         assert!(owners.len() <= 100 && owners.len() > 50, "{}", owners.len());
         assert!(!format!("{owners:?}").contains("one"));
+        let alone = LearntByOwner::new(1, Duration::from_mins(1));
+        assert!(alone.known(b"").is_none());
+        let learnt = alone.of(b"");
+        assert!(Arc::ptr_eq(&learnt, &alone.of(b"")) && alone.known(b"").is_some(), "there is room for one");
     }
 }

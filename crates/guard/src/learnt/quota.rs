@@ -179,6 +179,11 @@ impl Quota {
         (Pace { per_second, credit, is_crowded }, until)
     }
 
+    /// What is left, of how many, and until when; `None`: as far as anybody knows it is whole.
+    pub(super) fn figures(&self, tally: &Tally, now: Moment) -> Option<(u64, u64, Moment)> {
+        (now < self.ends()).then(|| (self.left(tally), self.limit, self.ends()))
+    }
+
     fn sliding_pace(&self, tally: &Tally, now: Moment) -> f64 {
         let (limit, left) = (self.limit as f64, self.left(tally) as f64);
         let spare = left - self.reserve() as f64;

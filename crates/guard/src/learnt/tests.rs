@@ -276,6 +276,44 @@ fn no_more_quotas_are_kept_than_anybody_has() {
 }
 
 #[test]
+fn figures_tell_what_is_known_and_take_nothing() {
+    let mut scene = Scene::new();
+    assert_eq!(scene.learnt.figures(scene.now), LearntFigures::default());
+    scene.tell(scene.call(), &remains(&[quota(1, 52, 59), quota(2, 90, 59)]));
+    let LearntFigures { pause, wait, per_second, quota } = scene.learnt.figures(scene.now);
+    let QuotaLeft { remaining, limit, reset } = quota.expect("two were announced");
+    assert_eq!((pause, remaining, limit, reset.as_secs()), (None, 52, 100, 59));
+    let pace = per_second.expect("it is spread");
+    assert!((pace - 50.0 / 59.0).abs() < 0.01, "but for the reserve: {pace}");
+    assert_eq!(wait, None);
+    let calls = scene.burst();
+    let after = scene.learnt.figures(scene.now);
+    assert_eq!(after.quota.map(|quota| quota.remaining), Some(52 - calls.len() as u64), "under way");
+    assert_eq!(after.wait.map(|wait| wait.as_secs_f64()), Some(scene.wait()));
+    scene.tell(calls.into_iter().next().expect("one went"), &unavailable(seconds(30)));
+    assert_eq!(scene.learnt.figures(scene.now).pause.map(|pause| pause.as_secs()), Some(30));
+    scene.after(24.0 * 3600.0);
+    assert_eq!(scene.learnt.figures(scene.now).quota, None);
+}
+
+#[test]
+fn of_many_owners_the_slowest_is_told_and_how_many_are_paused() {
+    let owners = LearntByOwner::new(10, LONGEST);
+    let now = Instant::now();
+    assert_eq!(owners.figures(now), OwnersFigures::default());
+    for (owner, heard) in
+        [("a", unavailable(seconds(30))), ("b", refused(seconds(30))), ("c", remains(&[quota(1, 0, 30)]))]
+    {
+        let Admission::Taken(call) = owners.of(owner.as_bytes()).take(now) else {
+            panic!("nothing is known")
+        };
+        call.heard(&heard, now);
+    }
+    let OwnersFigures { paused, per_second } = owners.figures(now);
+    assert_eq!((paused, per_second), (2, Some(0.0)));
+}
+
+#[test]
 fn a_window_that_is_over_is_whole_again_also_if_nobody_says_so() {
     let mut scene = Scene::new();
     scene.tell(scene.call(), &remains(&[quota(1, 0, 30)]));

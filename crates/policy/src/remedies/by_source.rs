@@ -1,5 +1,6 @@
 //! By source: what a policy keeps apart for each source that it stands around, shared by all cores. In: a name. Out: what is kept
-//! under it, made where there is none. Forgotten once no place has it any more. Used by breakers and `concurrency`.
+//! under it, made where there is none. Forgotten once no place has it any more. Used by breakers, `learn` and
+//! `concurrency`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expression::Context;
-use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall};
-use message::{Ask, Call, Clock, Error, Kind, Result, Trip};
+use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall, LearntFigures, OwnersFigures};
+use message::{Ask, Call, Clock, Error, Kind, RequestView, Result, Trip};
 use rules::provider_limit::{Said, SaidQuota};
 
+use crate::remedies::by_source::BySource;
 use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
@@ -18,29 +19,26 @@ use crate::stack::around::{Arrival, Held, Moment};
 #[derive(Debug)]
 pub struct Lessons {
     rule: plan::Learn,
-    owners: LearntByOwner,
+    each: BySource<Box<str>, LearntByOwner>,
     queue: Option<Queue>,
 }
 
 /// See the module. One for each place and core.
 #[derive(Clone, Debug)]
 pub struct LearnLayer {
-    /// What is known.
-    pub lessons: Arc<Lessons>,
-    /// What became of calls.
-    pub outcomes: Arc<Outcomes>,
-    /// The name of what is asked here.
-    pub source: Box<str>,
-    /// What the route calls the segments of its path.
-    pub names: Arc<[Option<Box<str>>]>,
+    lessons: Arc<Lessons>,
+    outcomes: Arc<Outcomes>,
+    /// Those of the source that is asked here.
+    owners: Arc<LearntByOwner>,
+    source: Box<str>,
+    names: Arc<[Option<Box<str>>]>,
 }
 
 impl Remedy for Lessons {
     type Rule = plan::Learn;
 
     fn new(rule: plan::Learn) -> Self {
-        let owners = LearntByOwner::new(rule.owners, rule.longest);
-        Lessons { owners, queue: rule.queue.clone().map(Queue::new), rule }
+        Lessons { each: BySource::default(), queue: rule.queue.clone().map(Queue::new), rule }
     }
 
     fn rule(&self) -> &plan::Learn {
@@ -57,20 +55,49 @@ impl Lessons {
     pub fn waiting(&self) -> Option<u64> {
         self.queue.as_ref().map(|queue| queue.waiting() as u64)
     }
+
+    /// By source.
+    pub fn figures(&self) -> Vec<(String, OwnersFigures)> {
+        let now = Instant::now();
+        self.each.each(|source, owners| (source.to_string(), owners.figures(now)))
+    }
+
+    fn of(&self, source: &str) -> Arc<LearntByOwner> {
+        let most = if self.rule.by.is_some() { self.rule.owners } else { 1 };
+        self.each.of(source.into(), || Arc::new(LearntByOwner::new(most, self.rule.longest)))
+    }
 }
 
 impl LearnLayer {
     /// What it tells of.
     pub const OUTCOMES: &[Outcome] = &[Outcome::Refused, Outcome::Queued, Outcome::Late];
 
+    /// Around calls to this source, on a route with these names for the segments of its path.
+    pub fn new(
+        lessons: Arc<Lessons>,
+        outcomes: Arc<Outcomes>,
+        source: &str,
+        names: Arc<[Option<Box<str>>]>,
+    ) -> Self {
+        let owners = lessons.of(source);
+        LearnLayer { lessons, outcomes, owners, source: source.into(), names }
+    }
+
+    /// What is known now of whoever's quota this request would use, and whether calls wait for it instead of being refused.
+    pub(crate) fn figures(&self, request: &RequestView<'_>) -> (LearntFigures, bool) {
+        let learnt = self.owners.known(&self.owner_of(request, &self.names));
+        let figures = learnt.map(|learnt| learnt.figures(Instant::now())).unwrap_or_default();
+        (figures, self.lessons.queue.is_some())
+    }
+
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, moment: &Moment) -> Arrival<Q::Answer> {
         let owner = self.owner(ask);
-        let Lessons { owners, queue, .. } = &*self.lessons;
+        let queue = &self.lessons.queue;
         // Whoever waits comes first.
         if queue.as_ref().is_some_and(|queue| !queue.is_empty(&owner)) {
             return Arrival::Wait;
         }
-        match (owners.of(&owner).take(moment.now().into_std()), queue) {
+        match (self.owners.of(&owner).take(moment.now().into_std()), queue) {
             (Admission::Taken(call), _) => Arrival::Hold(Held::Learnt(call)),
             (_, Some(_)) => Arrival::Wait,
             (Admission::In(wait), None) => Arrival::End(Err(self.refuse(wait, Outcome::Refused))),
@@ -85,10 +112,10 @@ impl LearnLayer {
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        let Lessons { owners, queue, rule } = &*self.lessons;
+        let Lessons { queue, rule, .. } = &*self.lessons;
         let Some(queue) = queue else { return below.call(ask, trip).await };
         let owner = self.owner(&ask);
-        let learnt = owners.of(&owner);
+        let learnt = self.owners.of(&owner);
         let (request, names) = ask.read_by_policies(&self.names);
         let mut wait = rule.longest;
         let take = |now| {
@@ -109,11 +136,16 @@ impl LearnLayer {
     }
 
     fn owner<Q: Ask>(&self, ask: &Q) -> Vec<u8> {
+        let (request, names) = ask.read_by_policies(&self.names);
+        self.owner_of(&request, names)
+    }
+
+    /// What tells the owner of a quota from others, also from those at other sources, who wait in the same lines.
+    fn owner_of(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Vec<u8> {
         let mut owner = self.source.as_bytes().to_vec();
         if let Some(by) = &self.lessons.rule.by {
-            let (request, names) = ask.read_by_policies(&self.names);
             owner.push(0);
-            by.write(&Context::of_request(&request, names), &mut owner);
+            by.write(&Context::of_request(request, names), &mut owner);
         }
         owner
     }

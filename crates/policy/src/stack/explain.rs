@@ -1,5 +1,6 @@
 //! Explain: what each layer of a stack would do with a request, for people. Asks nobody and takes nothing.
 
+use guard::{LearntFigures, QuotaLeft};
 use message::{FieldPattern, RequestView};
 use plan::FieldEdits;
 use tokio::time::Instant;
@@ -46,7 +47,10 @@ impl Layer {
                 Some(rest) => (format!("open: refused with 503 for another {rest:?}"), true),
             },
             Layer::Limit(limit) => limit.explain(request),
-            Layer::Learn(_) => ("keeps to what the source says of its limits".to_owned(), false),
+            Layer::Learn(learn) => {
+                let (figures, has_queue) = learn.figures(request);
+                learnt(&figures, has_queue)
+            }
             Layer::Concurrency(concurrency) => {
                 let ConcurrencyFigures { limit, under_way, waiting } = concurrency.figures();
                 (format!("{under_way} of {limit} calls under way, {waiting} waiting"), false)
@@ -79,6 +83,24 @@ impl Layer {
             },
             Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
         }
+    }
+}
+
+/// What a source has said of its limits, and what that makes of a call.
+fn learnt(figures: &LearntFigures, has_queue: bool) -> (String, bool) {
+    let LearntFigures { pause, wait, per_second, quota } = figures;
+    let pause = pause.map(|pause| format!("paused for another {pause:.1?}, as the source has asked"));
+    let pace = per_second.filter(|pace| *pace > 0.0).map(|pace| format!("at most {pace:.2} calls a second"));
+    let quota = quota.map(|QuotaLeft { remaining, limit, reset }| {
+        format!("{remaining} of {limit} left, whole again in {reset:.1?}")
+    });
+    let told: Vec<_> = pause.into_iter().chain(quota).chain(pace).collect();
+    let told =
+        if told.is_empty() { "the source has said nothing of limits".to_owned() } else { told.join("; ") };
+    match wait {
+        None => (format!("{told}: lets it pass"), false),
+        Some(wait) if has_queue => (format!("{told}: waits, {wait:.1?} at least"), false),
+        Some(wait) => (format!("{told}: refused with 429 for another {wait:.1?}"), true),
     }
 }
 

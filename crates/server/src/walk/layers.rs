@@ -92,12 +92,12 @@ impl Kit<'_> {
                 source: place.source.into(),
                 names: Arc::clone(place.names),
             })),
-            plan::Layer::Learn(rule) => Layer::Learn(Box::new(LearnLayer {
-                lessons: self.remedies.lessons.of(rule),
-                outcomes: outcomes(&rule.name, LearnLayer::OUTCOMES),
-                source: place.source.into(),
-                names: Arc::clone(place.names),
-            })),
+            plan::Layer::Learn(rule) => Layer::Learn(Box::new(LearnLayer::new(
+                self.remedies.lessons.of(rule),
+                outcomes(&rule.name, LearnLayer::OUTCOMES),
+                place.source,
+                Arc::clone(place.names),
+            ))),
             plan::Layer::Concurrency(rule) => Layer::Concurrency(Box::new(ConcurrencyLayer::new(
                 self.remedies.concurrents.of(rule),
                 outcomes(&rule.name, ConcurrencyLayer::OUTCOMES),

@@ -25,7 +25,7 @@ pub(crate) static LEARN: Section = Section {
             "Whose quota it is, where clients bring credentials of their own: `\"${header('X-Api-Key')}\"`. Default: all calls to a \
              source have one.",
         ),
-        word("values", "number", Some("10000"), "How many values of `per` are remembered."),
+        word("values", "number", Some("10000"), "How many values of `per` are remembered for each source."),
         word(
             "longest",
             "duration",

@@ -61,6 +61,7 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
         );
         families.push(gauge.by(["policy"], waiting));
     }
+    families.extend(lessons(running));
     families.extend(under_way(running));
     let counts = running.remedies.tally.counts();
     if !counts.is_empty() {
@@ -108,6 +109,27 @@ fn accounts(running: &Running) -> Vec<Family> {
         by(Family::gauge("account_resting", "Whether an account rests or is set aside"), |of| {
             of.is_resting.into()
         }),
+    ]
+}
+
+/// Of what sources say of their limits, where policies keep to it.
+fn lessons(running: &Running) -> Vec<Family> {
+    let all = running.remedies.lessons.iter();
+    let each = all.flat_map(|(policy, lessons)| {
+        lessons.figures().into_iter().map(move |(source, of)| ([policy.to_owned(), source], of))
+    });
+    let each: Vec<_> = each.collect();
+    if each.is_empty() {
+        return Vec::new();
+    }
+    let paused = each.iter().map(|(labels, of)| (labels.clone(), of.paused));
+    let paces = each.iter().filter_map(|(labels, of)| Some((labels.clone(), of.per_second?)));
+    let labels = ["policy", "source"];
+    vec![
+        Family::gauge("learn_paused", "Owners of a quota whose calls are paused, as the source has asked")
+            .by(labels, paused),
+        Family::gauge("learn_pace", "Calls a second that what a source says of its limits allows now")
+            .by(labels, paces),
     ]
 }
 
