@@ -263,7 +263,7 @@ impl Known {
         self.probe.take_if(|probe| probe.number == call.number);
         self.latest = self.latest.max(call.at);
         for said in heard.quotas {
-            self.hear_quota(call, said, heard.is_refused, tally, now);
+            self.hear_quota(call, said, heard.is_refused, tally, longest, now);
         }
         if !heard.is_refused && heard.pause.is_none() {
             self.rate.take_if(|rate| rate.is_disproved_by(call));
@@ -275,14 +275,33 @@ impl Known {
             let until = now + told.min(LONGEST_WINDOW).as_secs_f64();
             self.rate = Some(Rate::learn(self.rate, call, self.resumed, until, tally, now));
         }
-        let until = now + told.min(longest).as_secs_f64();
+        self.pause(now + told.min(longest).as_secs_f64());
+    }
+
+    /// Nobody calls before this moment.
+    fn pause(&mut self, until: Moment) {
         self.pause = Some(self.pause.map_or(until, |pause| pause.max(until)));
     }
 
-    fn hear_quota(&mut self, call: Mark, said: &HeardQuota, is_refused: bool, tally: &Tally, now: Moment) {
+    fn hear_quota(
+        &mut self,
+        call: Mark,
+        said: &HeardQuota,
+        is_refused: bool,
+        tally: &Tally,
+        longest: Duration,
+        now: Moment,
+    ) {
         let place = self.quotas.iter().position(|quota| quota.name == said.name);
         let known = place.map(|place| self.quotas.swap_remove(place));
-        let Some(mut quota) = Quota::hear(known, said, call, tally, now) else { return };
+        let Some(mut quota) = Quota::hear(known, said, call, tally, now) else {
+            // Where refusals have taught a rate, that is the better one: to stop for whole seconds in each window of one or two
+            // would leave a fifth of it.
+            if said.remaining == 0 && !said.reset.is_zero() && self.rate.is_none() {
+                self.pause(now + said.reset.min(longest).as_secs_f64());
+            }
+            return;
+        };
         if is_refused && said.remaining == 0 {
             quota.refuse(call.at, now);
         }

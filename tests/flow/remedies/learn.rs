@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::{Origin, Script, ok, status};
+use testkit::{Fleetfoot, Origin, Script, ok, status};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::control_port::port::get;
@@ -51,6 +51,33 @@ fn a_pause_is_waited_for_where_there_is_a_queue() {
 }
 
 #[test]
+fn one_answer_that_says_nothing_is_left_holds_everybody_until_the_reset() {
+    let origin = Origin::start();
+    let said = [
+        ("/crowd", "X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 0\nX-RateLimit-Reset: 30", 30),
+        ("/draft", "RateLimit-Policy: \"all\";q=100;w=60\nRateLimit: \"all\";r=0;t=20", 20),
+        ("/short", "X-RateLimit-Limit: 10\nX-RateLimit-Remaining: 0\nX-RateLimit-Reset: 2", 2),
+    ];
+    for (target, fields, _) in said {
+        origin.on(target).reply(ok(fields, "the last"));
+    }
+    each(said.map(|(target, fields, reset)| (fields, (target, reset))), |_, (target, reset)| {
+        let fleetfoot = on_a_route(&origin, "learn: true");
+        assert_eq!(fleetfoot.get(target).text(), "the last");
+        let refused = fleetfoot.get(target);
+        assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (429, Some("rate-limited")));
+        let wait: u64 = refused.field("Retry-After").expect("it says when").parse().unwrap();
+        assert!(wait <= reset + 1 && wait + 1 >= reset, "{wait}");
+        assert_eq!(origin.count(target), 1);
+    });
+    let patient = on_a_route(&origin, "learn: { queue: { wait: 30s } }");
+    patient.get("/short");
+    let began = Instant::now();
+    assert_eq!(patient.get("/short").status, 200);
+    assert!(began.elapsed() >= Duration::from_millis(1900), "{:?}", began.elapsed());
+}
+
+#[test]
 fn each_owner_has_a_quota_of_its_own() {
     let origin = Origin::start();
     origin.on("GET /").answer(|request| match request.field("X-Api-Key") {
@@ -76,11 +103,7 @@ fn explain_and_metrics_tell_what_is_known_now() {
         Some("paced") => ok("X-RateLimit-Limit: 100\nX-RateLimit-Remaining: 40\nX-RateLimit-Reset: 50", "1"),
         _ => ok("", "1"),
     });
-    let fleetfoot = with_policy(
-        "learn: { per: \"${header('X-Api-Key')}\" }",
-        &[&format!("api: \"{}\"", origin.url())],
-        &["match: /**, proxy: api, use: p"],
-    );
+    let fleetfoot = on_a_route(&origin, "learn: { per: \"${header('X-Api-Key')}\" }");
     let explained = |key: &str| {
         let question = format!("/explain?url=http://example.test/&header=X-Api-Key:{key}");
         let told = get(&fleetfoot, &question);
@@ -104,6 +127,10 @@ fn explain_and_metrics_tell_what_is_known_now() {
     assert_eq!(gauge("fleetfoot_learn_paused") as u64, 1);
     let pace = gauge("fleetfoot_learn_pace");
     assert!(pace > 0.0 && pace < 0.8, "of the slowest: {pace}");
+}
+
+fn on_a_route(origin: &Origin, policy: &str) -> Fleetfoot {
+    with_policy(policy, &[&format!("api: \"{}\"", origin.url())], &["match: /**, proxy: api, use: p"])
 }
 
 /// A provider that nobody has told the rule of.

@@ -36,7 +36,8 @@ pub struct HeardQuota {
 
 /// Seconds by which two moments may differ that are the same: they are told in whole seconds.
 const SAME: f64 = 1.5;
-/// Seconds. A quota that is whole again sooner is not kept: whole seconds are too rough for it, and a refusal costs little.
+/// Seconds. A quota that is whole again sooner is not kept, but for that none of it is left: whole seconds are too rough for it,
+/// and a refusal costs little.
 const SHORTEST: f64 = 2.0;
 /// The fiftieth part of a quota is never used: what others use meanwhile is heard late.
 const RESERVE: u64 = 50;
@@ -89,9 +90,14 @@ impl Quota {
         tally: &Tally,
         now: Moment,
     ) -> Option<Quota> {
-        if let Some(known) = known
+        if let Some(mut known) = known
             && known.call > call.number
         {
+            // The provider may have taken them in another order. Once nothing is left of a window, there will not be more.
+            let reset = now + said.reset.as_secs_f64();
+            if said.remaining == 0 && !known.slides && (reset - known.reset).abs() < SAME {
+                known.remaining = 0;
+            }
             return Some(known);
         }
         let seconds = said.reset.as_secs_f64();

@@ -224,6 +224,42 @@ fn an_older_answer_does_not_undo_a_newer_one() {
 }
 
 #[test]
+fn one_answer_that_says_nothing_is_left_holds_the_next_call_until_the_reset() {
+    for reset in [1, 2, 3, 30, 59] {
+        let mut scene = Scene::new();
+        scene.tell(scene.call(), &remains(&[quota(1, 0, reset)]));
+        let wait = scene.wait();
+        assert!(wait >= reset as f64 && wait <= reset as f64 + 1.0, "{reset}: {wait}");
+        scene.after(wait + 0.001);
+        scene.tell(scene.call(), &remains(&[quota(1, 99, reset)]));
+    }
+}
+
+#[test]
+fn in_windows_of_a_second_a_rate_that_was_found_is_better_than_to_stop() {
+    let mut scene = Scene::new();
+    scene.tell(scene.call(), &refused(seconds(1)));
+    scene.after(1.0);
+    scene.tell(scene.call(), &remains(&[quota(1, 0, 1)]));
+    assert!(scene.wait() < 0.5);
+}
+
+#[test]
+fn whoever_comes_back_last_may_be_who_took_the_last() {
+    let mut scene = Scene::new();
+    let (older, newer) = (scene.call(), scene.call());
+    scene.tell(newer, &remains(&[quota(1, 50, 30)]));
+    scene.tell(older, &remains(&[quota(1, 0, 30)]));
+    scene.after(10.0);
+    assert!(scene.wait() > 19.0);
+    let scene = Scene::new();
+    let (older, newer) = (scene.call(), scene.call());
+    scene.tell(newer, &remains(&[quota(1, 99, 60)]));
+    scene.tell(older, &remains(&[quota(1, 0, 1)]));
+    assert!(!scene.burst().is_empty(), "that was the window before");
+}
+
+#[test]
 fn a_window_that_slides_is_told_from_one_that_ends() {
     let mut scene = Scene::new();
     for _ in 0..2 {
