@@ -1,7 +1,9 @@
 //! `retry`: a call that failed is made again where that does no harm and may help, wherever the policy stands; never more
 //! often than the rule and its budget allow.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use testkit::{MariaDb, Origin, RedisServer, Script, ok, status, wait_until};
 
@@ -120,9 +122,9 @@ fn a_source_that_says_when_to_come_back_is_left_alone_until_then() {
         &[&format!("api: \"{}\"", origin.url())],
         &["match: /**, proxy: api, use: p"],
     );
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     assert_eq!(fleetfoot.get("/soon").text(), "fine");
-    assert!(began.elapsed() >= std::time::Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
     let answer = fleetfoot.get("/late");
     assert_eq!((answer.status, answer.field("Retry-After"), origin.count("GET /late")), (503, Some("60"), 1));
     assert_eq!(fleetfoot.get("/never").status, 503);
@@ -158,6 +160,51 @@ fn an_outage_is_not_made_worse() {
     assert!((105..=111).contains(&asked), "a tenth of the calls may be retries: {asked}");
     assert_eq!(times(&fleetfoot, "retry", "again") as usize, asked - 100);
     assert_eq!(times(&fleetfoot, "retry", "denied") as usize, 200 - asked);
+}
+
+/// With every default: 20 % of the calls of the last ten seconds, and 3 a second besides. Unbounded, 50 % of errors would be
+/// 1.75 times the calls.
+#[test]
+fn half_of_all_calls_failing_does_not_become_a_storm() {
+    const CLIENTS: usize = 16;
+    const CALLS: usize = 250;
+    let (origin, asked) = (Origin::start(), AtomicU64::new(0));
+    origin.on("GET /").answer(move |_| {
+        // Every other one, in no order that retries could fall in with.
+        let number = asked.fetch_add(1, Relaxed);
+        let is_well = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0;
+        if is_well { ok("", "1") } else { fails("503 Service Unavailable") }
+    });
+    let fleetfoot = with_policy(
+        "retry: true",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    let (began, well) = (Instant::now(), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut client = fleetfoot.connect();
+                for _ in 0..CALLS {
+                    let answer = client.ask("GET / HTTP/1.1\r\nHost: example.test\r\n\r\n");
+                    well.fetch_add(u64::from(answer.status == 200), Relaxed);
+                }
+            });
+        }
+    });
+    let (calls, took) = (CLIENTS * CALLS, began.elapsed());
+    let (asked, well) = (origin.count("GET /"), well.into_inner());
+    let times_as_many = asked as f64 / calls as f64;
+    println!("{asked} calls for {calls}, {times_as_many:.3} times, in {took:.1?}; {well} answered well");
+    // At most those of ten seconds at once.
+    let floor = 3.0 * (took.as_secs_f64() + 10.0);
+    assert!(asked as f64 <= 1.2 * calls as f64 + floor, "{asked} for {calls}");
+    assert!(
+        asked as f64 >= 1.15 * calls as f64,
+        "what the budget allows is made use of: {asked} for {calls}"
+    );
+    assert_eq!(times(&fleetfoot, "retry", "again") as usize, asked - calls);
+    assert!(well as usize * 100 >= calls * 55, "and worth it: {well} of {calls}");
 }
 
 #[test]
