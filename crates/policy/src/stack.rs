@@ -289,7 +289,7 @@ impl<E> Stack<E> {
                 UnderWay::new(accounts.call(ask, below(), trip), deadline, timers)
             }
             // Its own deadline: a function that is late is not the source's fault.
-            Some(Layer::Wasm(wasm)) => UnderWay::new(wasm.call(ask, below(), trip), None, timers),
+            Some(Layer::Wasm(wasm)) => UnderWay::new(wasm.call(ask, below(), trip, timers), None, timers),
             Some(Layer::Timeout(timeout)) => UnderWay::new(timeout.call(ask, below(), trip), None, timers),
             Some(Layer::Faults(faults)) => {
                 let below = below();

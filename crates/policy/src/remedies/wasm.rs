@@ -28,6 +28,7 @@ use self::told::Asked;
 use crate::remedies::headers::edit_request;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::stack::around::Arrival;
+use crate::stack::under_way::Timers;
 
 /// See the module. One for each place and core.
 pub struct WasmLayer {
@@ -85,6 +86,7 @@ impl WasmLayer {
         mut ask: Q,
         below: impl Call<Q>,
         trip: &mut Trip,
+        timers: &Timers,
     ) -> Result<Q::Answer> {
         // That of a try inside is not ours.
         let deadline = trip.deadline;
@@ -122,7 +124,7 @@ impl WasmLayer {
         if let Some(response) = Q::response_mut(&mut answer) {
             self.vary(&changed, response);
             if let Some((hook, asked)) = asked.filter(|_| !matches!(response.body, Body::Tunnel(_))) {
-                self.of_response(hook, &asked, response, deadline).await?;
+                self.of_response(hook, &asked, response, deadline, timers).await?;
             }
         }
         Ok(answer)
@@ -150,11 +152,12 @@ impl WasmLayer {
         asked: &Asked,
         response: &mut Response,
         deadline: Option<Deadline>,
+        timers: &Timers,
     ) -> Result<()> {
         let given = match hook.body.filter(|_| asked.method != Method::HEAD) {
             None => Ok(None),
             // What the source breaks off is its own failure.
-            Some(most) => content::given(response, most, deadline).await?.map(Some),
+            Some(most) => content::given(response, most, deadline, timers).await?.map(Some),
         };
         let said = match given {
             Ok(content) => self.said_of(hook, asked, response, content.as_ref(), deadline).await,

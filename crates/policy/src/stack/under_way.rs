@@ -70,10 +70,7 @@ impl<T> Future for UnderWay<'_, T> {
         }
         let Some(deadline) = deadline else { return Poll::Pending };
         let lent = timer.get_or_insert_with(|| timers.lend());
-        lent.timer.poll_until(deadline.at, cx).map(|()| {
-            timers.count_late(*deadline);
-            Err(late(deadline.within))
-        })
+        lent.timer.poll_until(deadline.at, cx).map(|()| Err(timers.late(*deadline)))
     }
 }
 
@@ -88,10 +85,11 @@ impl Timers {
     }
 
     /// A call has missed a deadline.
-    fn count_late(&self, deadline: Deadline) {
+    pub(crate) fn late(&self, deadline: Deadline) -> Error {
         if let Some((_, timeout)) = self.timeouts.iter().find(|(place, _)| *place == deadline.layer) {
             timeout.outcomes.count(Outcome::Late);
         }
+        late(deadline.within)
     }
 
     /// Ready at this moment.

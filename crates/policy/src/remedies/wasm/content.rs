@@ -7,7 +7,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_RANGE};
 use message::{Body, Deadline, Response, Result};
 
 use super::Unfit;
-use crate::stack::under_way::late;
+use crate::stack::under_way::Timers;
 
 /// All of it. Where it cannot be given, the response is as it was.
 ///
@@ -17,6 +17,7 @@ pub(super) async fn given(
     response: &mut Response,
     most: u64,
     deadline: Option<Deadline>,
+    timers: &Timers,
 ) -> Result<std::result::Result<Bytes, Unfit>> {
     let coded = response.fields.get(CONTENT_ENCODING);
     if coded.is_some_and(|coded| !coded.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -28,8 +29,8 @@ pub(super) async fn given(
     let read = std::mem::take(&mut response.body).within(most);
     let read = match deadline {
         None => read.await,
-        Some(Deadline { at, within, .. }) => {
-            tokio::time::timeout_at(at, read).await.unwrap_or_else(|_| Err(late(within)))
+        Some(deadline) => {
+            tokio::time::timeout_at(deadline.at, read).await.unwrap_or_else(|_| Err(timers.late(deadline)))
         }
     };
     Ok(match read? {
