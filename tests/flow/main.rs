@@ -164,6 +164,7 @@ mod remedies {
     mod concurrency;
     mod cors;
     mod credentials;
+    mod example;
     mod faults;
     mod headers;
     mod hedge;
