@@ -187,9 +187,7 @@ impl<E: End> Stack<E> {
             return None;
         }
         // One alone says so when it takes.
-        if limits().nth(1).is_some()
-            && !limits().all(|limit| limit.would_pass(request, at_hand.now, at_hand.limits))
-        {
+        if limits().nth(1).is_some() && !limits().all(|limit| limit.would_pass(request, at_hand.now)) {
             return None;
         }
         let before = out.len();
@@ -198,14 +196,14 @@ impl<E: End> Stack<E> {
             Some(Layer::Cache(cache)) => cache.fresh(request, now, at_hand, out)?,
             _ => end.fresh(request, now, at_hand, out)?,
         };
-        if !limits().all(|limit| limit.pass(request, at_hand.now, at_hand.limits, out)) {
+        if !limits().all(|limit| limit.pass(request, at_hand.now, out)) {
             out.truncate(before);
             return None;
         }
         for layer in layers[..*holder].iter().rev() {
             match layer.at_hand() {
                 AtHandPart::Edits(headers) => {
-                    headers.edit_lines(request, &fresh, before, at_hand.limits, out);
+                    headers.edit_lines(request, &fresh, before, at_hand.fields, out);
                 }
                 AtHandPart::Shares(cors) => cors.edit_lines(request, before, out),
                 _ => {}

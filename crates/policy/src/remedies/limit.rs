@@ -61,6 +61,8 @@ pub struct LimitLayer {
     pub source: Box<str>,
     /// What the route calls the segments of its path.
     pub names: Arc<[Option<Box<str>>]>,
+    /// Where keys are written, one after the other.
+    pub scratch: RefCell<Vec<u8>>,
 }
 
 impl Remedy for Limited {
@@ -162,19 +164,21 @@ impl LimitLayer {
         let Limited { counting: Counting::Here(counted), queue, .. } = &*self.limited else {
             return Arrival::Wait;
         };
-        let key = self.key(ask);
-        // Whoever waits comes first.
-        if queue.as_ref().is_some_and(|queue| !queue.is_empty(&key)) {
-            return Arrival::Wait;
-        }
-        let decision = counted.take(&key, moment.now().into_std());
-        match (decision.is_allowed, queue) {
-            (false, Some(_)) => Arrival::Wait,
-            (false, None) => Arrival::End(Err(self.refuse(&decision, Outcome::Refused, trip))),
-            (true, _) => {
+        let (request, names) = ask.read_by_policies(&self.names);
+        let decision = self.with_key(&request, names, |key| {
+            // Whoever waits comes first.
+            let is_free = queue.as_ref().is_none_or(|queue| queue.is_empty(key));
+            is_free.then(|| counted.take(key, moment.now().into_std()))
+        });
+        match decision {
+            Some(decision) if decision.is_allowed => {
                 self.tell(&decision, trip);
                 Arrival::Pass
             }
+            Some(decision) if queue.is_none() => {
+                Arrival::End(Err(self.refuse(&decision, Outcome::Refused, trip)))
+            }
+            _ => Arrival::Wait,
         }
     }
 
@@ -185,7 +189,8 @@ impl LimitLayer {
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        let key = self.key(&ask);
+        let (request, names) = ask.read_by_policies(&self.names);
+        let key = self.with_key(&request, names, <[u8]>::to_vec);
         match &self.limited.counting {
             Counting::Here(counted) => self.wait(counted, &key, &ask, trip).await?,
             Counting::Together(joint) => self.count_together(joint, &key, &ask, trip).await?,
@@ -214,16 +219,6 @@ impl LimitLayer {
         }
     }
 
-    fn key<Q: Ask>(&self, ask: &Q) -> Vec<u8> {
-        let (request, names) = ask.read_by_policies(&self.names);
-        let mut key = match self.limited.rule.by {
-            LimitBy::All => Vec::new(),
-            LimitBy::Source | LimitBy::Value(_) | LimitBy::Shares(_) => Vec::with_capacity(64),
-        };
-        self.write_key(&request, names, &mut key);
-        key
-    }
-
     fn tell(&self, decision: &LimitDecision, trip: &mut Trip) {
         if self.is_told {
             trip.tell(self.limited.quota(decision));
@@ -237,27 +232,16 @@ impl LimitLayer {
     }
 
     /// Whether a request would pass now.
-    pub(crate) fn would_pass(
-        &self,
-        request: &RequestView<'_>,
-        now: Instant,
-        scratch: &RefCell<Vec<u8>>,
-    ) -> bool {
+    pub(crate) fn would_pass(&self, request: &RequestView<'_>, now: Instant) -> bool {
         let Counting::Here(counted) = &self.limited.counting else { return false };
-        self.with_key(request, scratch, |key| counted.peek(key, now).is_allowed)
+        self.with_key(request, &self.names, |key| counted.peek(key, now).is_allowed)
     }
 
     /// Lets a request pass whose answer is at hand, and appends to its head what it is told. False: it does not pass, and the
     /// longer way tells so.
-    pub(crate) fn pass(
-        &self,
-        request: &RequestView<'_>,
-        now: Instant,
-        scratch: &RefCell<Vec<u8>>,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub(crate) fn pass(&self, request: &RequestView<'_>, now: Instant, out: &mut Vec<u8>) -> bool {
         let Limited { counting: Counting::Here(counted), queue, .. } = &*self.limited else { return false };
-        let decision = self.with_key(request, scratch, |key| {
+        let decision = self.with_key(request, &self.names, |key| {
             // Whoever waits comes first.
             let is_free = queue.as_ref().is_none_or(|queue| queue.is_empty(key));
             is_free.then(|| counted.take(key, now))
@@ -273,7 +257,7 @@ impl LimitLayer {
     pub(crate) fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
         let Limited { counting, told, .. } = &*self.limited;
         let (policy, amount) = (&told.name, told.amount);
-        self.with_key(request, &RefCell::default(), |key| match counting {
+        self.with_key(request, &self.names, |key| match counting {
             Counting::Here(counted) => {
                 let decision = counted.peek(key, Instant::now());
                 let Quota { remaining, reset, .. } = self.limited.quota(&decision);
@@ -291,19 +275,19 @@ impl LimitLayer {
         })
     }
 
+    /// What a request counts against, for as long as it takes to count it.
     fn with_key<T>(
         &self,
         request: &RequestView<'_>,
-        scratch: &RefCell<Vec<u8>>,
+        names: &[Option<Box<str>>],
         then: impl FnOnce(&[u8]) -> T,
     ) -> T {
-        let mut key = scratch.borrow_mut();
+        let mut key = self.scratch.borrow_mut();
         key.clear();
-        self.write_key(request, &self.names, &mut key);
+        self.write_key(request, names, &mut key);
         then(&key)
     }
 
-    /// What a request counts against.
     fn write_key(&self, request: &RequestView<'_>, names: &[Option<Box<str>>], key: &mut Vec<u8>) {
         match &self.limited.rule.by {
             LimitBy::All => {}

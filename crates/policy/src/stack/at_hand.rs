@@ -16,8 +16,8 @@ pub struct AtHand<'a> {
     pub keys: &'a RefCell<cache::Scratch>,
     /// For arguments and keys of reads.
     pub reads: &'a RefCell<ReadScratch>,
-    /// For what limits count by, and fields that are added.
-    pub limits: &'a RefCell<Vec<u8>>,
+    /// For fields that are added.
+    pub fields: &'a RefCell<Vec<u8>>,
     /// Now, for limits.
     pub now: Instant,
     /// `<location>-<8 hex>`, for `Cache-ID`.

@@ -110,7 +110,7 @@ async fn run(
         identity,
         scratch: RefCell::default(),
         read_scratch: RefCell::default(),
-        limit_scratch: RefCell::default(),
+        field_scratch: RefCell::default(),
         recorder: Rc::clone(&recorder),
         recent: shared.recent,
     });

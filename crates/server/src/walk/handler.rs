@@ -42,8 +42,8 @@ pub(crate) struct CoreHandler {
     pub(crate) scratch: RefCell<Scratch>,
     /// The same for reads.
     pub(crate) read_scratch: RefCell<ReadScratch>,
-    /// The same for what limits count by.
-    pub(crate) limit_scratch: RefCell<Vec<u8>>,
+    /// The same for fields that are added.
+    pub(crate) field_scratch: RefCell<Vec<u8>>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) recent: Arc<Recent>,
 }
@@ -62,7 +62,7 @@ impl Handler for CoreHandler {
         let at_hand = AtHand {
             keys: &self.scratch,
             reads: &self.read_scratch,
-            limits: &self.limit_scratch,
+            fields: &self.field_scratch,
             now: started,
             cache_id: &local.cache_id,
         };

@@ -1,6 +1,7 @@
 //! Layers: what the plan says wraps a call → what wraps it at one place of one core. Called by `local` for routes, and by
 //! `steps` for what steps ask.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use cache::Store;
@@ -91,6 +92,7 @@ impl Kit<'_> {
                 is_told: !is_of_source,
                 source: place.source.into(),
                 names: Arc::clone(place.names),
+                scratch: RefCell::default(),
             })),
             plan::Layer::Learn(rule) => Layer::Learn(Box::new(LearnLayer::new(
                 self.remedies.lessons.of(rule),
