@@ -75,7 +75,7 @@ fn plan(tree: &Tree, folder: &Path, report: &mut Report) -> Option<Plan> {
     });
     file.set("location", &mut plan.location, report, |node, report| value::parsed(node, report, location));
     plan.disk = file.get("disk").and_then(|node| disk(node, folder, report));
-    let mut known = Known::default();
+    let mut known = Known { location: plan.location.clone(), ..Known::default() };
     let source_nodes = sources(&file, root, folder, &mut plan, &mut known, report);
     if let Some(node) = file.get("policies") {
         for node in named(node, "policies: { live: { cache: { ttl: 5s } } }", report) {

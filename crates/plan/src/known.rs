@@ -28,6 +28,8 @@ pub(crate) struct Known<'t> {
     pub(crate) steps: Cell<usize>,
     /// What wraps their calls.
     pub(crate) wrappings: Wrappings,
+    /// Where this instance is.
+    pub(crate) location: String,
     /// Whether it has been said that there are too many.
     pub(crate) is_too_long: Cell<bool>,
 }

@@ -245,6 +245,8 @@ pub enum RouteEnd {
     Read(Arc<Read>),
     /// Many calls, joined.
     Compose(Arc<Compose>),
+    /// The route itself: its innermost layer gives a response to whatever it takes.
+    Respond,
 }
 
 /// `[METHOD ][host]/path`: which requests a route takes.

@@ -20,7 +20,7 @@ mod limit;
 mod named_secrets;
 mod negative;
 mod queue;
-mod respond;
+pub(crate) mod respond;
 mod retry;
 mod rewrite;
 pub(crate) mod shared;
@@ -31,6 +31,8 @@ mod wasm;
 
 use std::path::Path;
 use std::sync::Arc;
+
+use expression::Names;
 
 use crate::meant::{Auth, Layer, Layers, Signed};
 use crate::schema;
@@ -71,9 +73,10 @@ pub(crate) fn policy<'t>(
     let mut layers = Layers::default();
     let cors = section.get("cors").and_then(|node| cors::cors(name, node, report));
     layers.push_some(cors.map(|cors| Layer::Cors(Arc::new(cors))));
-    let redirect = section.get("redirect").and_then(|node| respond::redirect(name, node, report));
+    let names = Names { knows_client: true, location: Some(location), ..Names::default() };
+    let redirect = section.get("redirect").and_then(|node| respond::redirect(name, node, &names, report));
     layers.push_some(redirect.map(|redirect| Layer::Respond(Arc::new(redirect))));
-    let respond = section.get("respond").and_then(|node| respond::respond(name, node, location, report));
+    let respond = section.get("respond").and_then(|node| respond::respond(name, node, &names, report));
     layers.push_some(respond.map(|respond| Layer::Respond(Arc::new(respond))));
     if let Some(cache) = section.get("cache").and_then(|node| cache::cache(name, node, report)) {
         layers.push(Layer::Cache(Arc::new(cache)));

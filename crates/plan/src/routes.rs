@@ -1,5 +1,6 @@
 //! Routes: the list `routes` → [`Route`]s. Called by `check` once sources and policies are known by name.
 
+mod answer;
 pub(crate) mod compose;
 mod escape;
 mod invalidate;
@@ -15,6 +16,7 @@ use http::Method;
 
 use crate::known::{Known, KnownSource, SourceKind};
 use crate::meant::{Layer, Layers, Pattern, Route, RouteEnd, SourceId};
+use crate::routes::answer::{answer, without_source};
 use crate::routes::compose::compose;
 use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
@@ -83,21 +85,25 @@ fn route<'t>(
     }
     let invalidate =
         section.get("invalidate").map(|node| invalidate(node, pattern.as_ref(), report)).unwrap_or_default();
-    let end = end?;
+    let (end, answer) = end?;
     let used = section.get("use").unwrap_or(node);
     match &end {
         RouteEnd::Proxy(_) => {}
         RouteEnd::Read(_) => without_credentials(&layers, "a read", used, report),
         RouteEnd::Compose(_) => without_credentials(&layers, "a compose", used, report),
+        RouteEnd::Respond => without_source(&layers, used, report),
     }
     let none = Layers::default();
     let around = match &end {
         RouteEnd::Proxy(source) => known.around(*source),
         RouteEnd::Read(read) => known.around(read.from),
-        RouteEnd::Compose(_) => &none,
+        RouteEnd::Compose(_) | RouteEnd::Respond => &none,
     };
     onto(&mut layers, around, used, report);
-    if let (RouteEnd::Compose(_) | RouteEnd::Read(_), Some(rewrite)) = (&end, layers.rewrite()) {
+    layers.push_some(answer);
+    if let (RouteEnd::Compose(_) | RouteEnd::Read(_) | RouteEnd::Respond, Some(rewrite)) =
+        (&end, layers.rewrite())
+    {
         let cause = format!(
             "{} rewrites the path for a source, and this route asks none with it",
             quoted(&rewrite.name)
@@ -155,42 +161,55 @@ fn is_graphql(pattern: &Pattern) -> bool {
     path.to_ascii_lowercase().ends_with("/graphql")
 }
 
-/// Words that say something about `compose`.
-const COMPOSING: [&str; 5] = ["respond", "timeout", "run", "save", "server_timing"];
+/// Words that say something about `compose`, and nothing without it.
+const COMPOSING: [&str; 4] = ["timeout", "run", "save", "server_timing"];
 
-/// Where its answers come from: `proxy`, `read` or `compose`.
+/// Where its answers come from: `proxy`, `read`, `compose`, or the route itself, by a layer of its own.
 fn end(
     section: &Section<'_>,
     pattern: Option<&Pattern>,
     known: &Known<'_>,
     report: &mut Report,
-) -> Option<RouteEnd> {
+) -> Option<(RouteEnd, Option<Layer>)> {
     if let Some(node) = section.get("compose") {
-        for word in ["proxy", "read"].iter().filter_map(|word| section.get(word)) {
-            let cause = format!("{} and `compose` stand in one route", quoted(word.key()));
-            report.at_key(word, cause, "take one of them out");
-        }
-        return compose(section, node, pattern, known, report)
-            .map(|compose| RouteEnd::Compose(Arc::new(compose)));
+        alone(node, &["proxy", "read", "redirect"], section, report);
+        let compose = compose(section, node, pattern, known, report)?;
+        return Some((RouteEnd::Compose(Arc::new(compose)), None));
     }
     for word in COMPOSING.iter().filter_map(|word| section.get(word)) {
         let cause = format!("{} is for a route with `compose`", quoted(word.key()));
         report.at_key(word, cause, "take it out");
     }
+    if let Some(node) = section.get("redirect").or_else(|| section.get("respond")) {
+        if !alone(node, &["proxy", "read", "respond"], section, report) {
+            // Which of them is meant, nobody knows.
+            return None;
+        }
+        return answer(node, pattern, known, report).map(|answer| (RouteEnd::Respond, Some(answer)));
+    }
     let Some(node) = section.get("read") else {
         let node = section.need("proxy", report)?;
-        return proxied(node, known, report).map(RouteEnd::Proxy);
+        return proxied(node, known, report).map(|source| (RouteEnd::Proxy(source), None));
     };
-    if let Some(proxy) = section.get("proxy") {
-        report.at_key(proxy, "`proxy` and `read` stand in one route", "take one of them out");
-    }
+    alone(node, &["proxy"], section, report);
     if let Some(method) = pattern.and_then(|pattern| pattern.method.as_ref())
         && *method != Method::GET
         && *method != Method::HEAD
     {
         report.at_key(node, format!("`read` answers GET, not {method}"), "write `match: GET …`");
     }
-    read(node, pattern, known, report).map(|read| RouteEnd::Read(Arc::new(read)))
+    read(node, pattern, known, report).map(|read| (RouteEnd::Read(Arc::new(read)), None))
+}
+
+/// Refuses other words that say where answers come from. Given back: whether there are none.
+fn alone(node: Node<'_>, others: &[&str], section: &Section<'_>, report: &mut Report) -> bool {
+    let others = others.iter().filter(|word| **word != node.key());
+    let others: Vec<_> = others.filter_map(|word| section.get(word)).collect();
+    for other in &others {
+        let cause = format!("{} and {} stand in one route", quoted(other.key()), quoted(node.key()));
+        report.at_key(*other, cause, "take one of them out");
+    }
+    others.is_empty()
 }
 
 /// The origin that a route passes requests on to.

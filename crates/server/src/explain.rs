@@ -63,7 +63,7 @@ pub struct Explanation {
     pub request: String,
     /// The matching route's pattern; `None`: no route, 404.
     pub route: Option<String>,
-    /// The source's name and targets.
+    /// The source's name and targets; `None`: no route, or one that answers itself.
     pub source: Option<String>,
     /// What is read, where the route reads.
     pub read: Option<ReadAnswer>,
@@ -264,21 +264,22 @@ impl Explanation {
 
     fn destination(&mut self, destination: &Destination, end: &End) {
         self.route = Some(destination.route.to_string());
-        self.source = Some(match end {
+        self.source = match end {
+            End::Respond => None,
             End::Http(http) => {
                 let source = http.shared().plan();
                 let targets = source.targets.iter();
                 let targets: Vec<_> = targets
                     .map(|target| format!("{}://{}", target.scheme.as_str(), target.authority()))
                     .collect();
-                format!("{} ({})", source.name, targets.join(", "))
+                Some(format!("{} ({})", source.name, targets.join(", ")))
             }
             End::Compose(composed) => {
                 let steps = compose::shown(&composed.composition.plan.graph).len();
-                format!("compose ({steps} steps)")
+                Some(format!("compose ({steps} steps)"))
             }
-            End::Read(source) => format!("{} ({})", destination.source_name, source.place()),
-        });
+            End::Read(source) => Some(format!("{} ({})", destination.source_name, source.place())),
+        };
     }
 
     /// Whom the gate lets in; the request as it is let in.

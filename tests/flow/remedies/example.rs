@@ -54,6 +54,13 @@ fn the_example_of_a_website_does_what_it_says() {
     assert!(!home.has("X-Powered-By"));
     let moved = ask("GET /a?b HTTP/1.1\r\nHost: example.com");
     assert_eq!((moved.status, moved.field("Location")), (307, Some("https://www.example.com/a?b")));
+    let robots = ask("GET /robots.txt HTTP/1.1\r\nHost: www.example.com");
+    assert_eq!(
+        (robots.text().as_str(), robots.field("X-Content-Type-Options")),
+        ("User-agent: *", Some("nosniff"))
+    );
+    let blog = ask("GET /blog/2019/a HTTP/1.1\r\nHost: www.example.com");
+    assert_eq!((blog.status, blog.field("Location")), (308, Some("/archive/2019")));
     let closed = ask("GET /shop/ HTTP/1.1\r\nHost: www.example.com");
     assert_eq!((closed.status, closed.field("Retry-After")), (503, Some("600")));
     let tester = ask("GET /shop/ HTTP/1.1\r\nHost: www.example.com\r\nX-Tester: yes");

@@ -5,6 +5,7 @@ use testkit::{Fleetfoot, Origin, ok};
 
 use super::support::with_policy;
 use crate::composing::support::config_with;
+use crate::control_port::port::get;
 
 /// A policy before one that caches.
 fn before_the_cache(origin: &Origin, policy: &str) -> Fleetfoot {
@@ -37,6 +38,39 @@ fn maintenance_is_for_all_who_are_meant_and_no_hit_gets_past_it() {
         counted.sum("fleetfoot_remedies_total", &["remedy=\"respond\"", "outcome=\"answered\""]) as u64,
         3
     );
+}
+
+#[test]
+fn a_route_without_a_source_answers_whatever_it_takes() {
+    let origin = Origin::start();
+    let top = "cores: 1\npolicies:\n  edge: { headers: { response: { set: { X-Edge: \"${url}\" } } } }\n  once: { limit: 2/h }\n  key: { auth: { keys: { of: { acme: abcdefghijklmnop } } } }";
+    let fleetfoot = Fleetfoot::start(&config_with(
+        top,
+        &[&format!("api: \"{}\"", origin.url())],
+        &[
+            "match: \"/old/{id}/**\", redirect: { to: \"/new/${path.id}\", status: 308 }, use: edge",
+            "match: GET /robots.txt, respond: { status: 200, body: \"User-agent: *\" }, use: once",
+            "match: /closed, respond: { status: 410, headers: { X-Id: \"${query.id}\" } }, use: key",
+            "match: /**, proxy: api",
+        ],
+    ));
+    let moved = fleetfoot.get("/old/a%20b/c?d");
+    assert_eq!((moved.status, moved.field("Location")), (308, Some("/new/a%20b")));
+    assert_eq!(moved.field("X-Edge"), Some("/old/a%20b/c?d"), "what is used stands around it");
+    assert_eq!(fleetfoot.send("POST", "/old/a/", "").status, 308, "whatever the method");
+    for status in [200, 200, 429] {
+        assert_eq!(fleetfoot.get("/robots.txt").status, status);
+    }
+    assert_eq!(fleetfoot.get("/closed").status, 401, "whoever may not ask gets nothing");
+    let let_in = fleetfoot.get_with("/closed?id=7", "X-Api-Key: abcdefghijklmnop");
+    assert_eq!((let_in.status, let_in.field("X-Id")), (410, Some("7")));
+    assert!(origin.requests().is_empty());
+    let labels =
+        ["route=\"/old/{id}/**\"", "policy=\"(route)\"", "remedy=\"redirect\"", "outcome=\"answered\""];
+    assert_eq!(fleetfoot.metrics().sum("fleetfoot_remedies_total", &labels) as u64, 2);
+    let told = get(&fleetfoot, "/explain?url=http://example.test/old/a/b&ask=true");
+    assert_eq!(told["verdict"], "`(route)`: answered with 308 here", "{told}");
+    assert_eq!((&told["route"], &told["source"]), (&"/old/{id}/**".into(), &serde_json::Value::Null));
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Plan {
 
 fn reads(end: &RouteEnd) -> Vec<&Read> {
     match end {
-        RouteEnd::Proxy(_) => Vec::new(),
+        RouteEnd::Proxy(_) | RouteEnd::Respond => Vec::new(),
         RouteEnd::Read(read) => vec![read],
         RouteEnd::Compose(compose) => within(&compose.graph),
     }

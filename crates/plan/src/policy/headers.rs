@@ -50,9 +50,8 @@ fn edits(node: Node<'_>, of: Whose, location: &str, report: &mut Report) -> Opti
 }
 
 /// The fields of a response that is made here.
-pub(super) fn of_response(node: Node<'_>, location: &str, report: &mut Report) -> Vec<Field> {
-    let names = Names { joins_lists: true, knows_client: true, location: Some(location), ..Names::default() };
-    fields(node, Whose::Response, &names, report)
+pub(super) fn of_response(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Vec<Field> {
+    fields(node, Whose::Response, &Names { joins_lists: true, ..*names }, report)
 }
 
 /// `Name: value`, or `Name: [one, another]`, which makes sense for lines that are added.

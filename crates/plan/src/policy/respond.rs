@@ -1,4 +1,5 @@
-//! Respond: `respond` and `redirect` of a policy → [`Respond`].
+//! Respond: `respond` and `redirect` of a policy, or of a route → [`Respond`]. `name` is that of the policy; `names` are what
+//! expressions may name.
 
 use bytes::Bytes;
 use expression::{Names, Template};
@@ -16,11 +17,11 @@ use crate::{schema, template};
 /// Statuses that send clients elsewhere (RFC 9110 §15.4).
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
-/// Reads a fixed response. `name` is the policy's; `location` is where this instance is.
-pub(super) fn respond(name: &str, node: Node<'_>, location: &str, report: &mut Report) -> Option<Respond> {
+/// Reads a fixed response.
+pub(crate) fn respond(name: &str, node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<Respond> {
     let section = Section::open(node, &schema::RESPOND, report)?;
     let status = value::parsed(section.need("status", report)?, report, status)?;
-    let fields = section.get("headers").map(|node| headers::of_response(node, location, report));
+    let fields = section.get("headers").map(|node| headers::of_response(node, names, report));
     let mut fields = fields.unwrap_or_default();
     let body = section.get("body").and_then(|node| value::text(node, report)).unwrap_or_default();
     if let Some(node) = section.get("body").filter(|_| matches!(status.as_u16(), 204 | 304)) {
@@ -40,7 +41,12 @@ pub(super) fn respond(name: &str, node: Node<'_>, location: &str, report: &mut R
 }
 
 /// Reads where clients are sent: `https://www.example.com${url}`, or a section.
-pub(super) fn redirect(name: &str, node: Node<'_>, report: &mut Report) -> Option<Respond> {
+pub(crate) fn redirect(
+    name: &str,
+    node: Node<'_>,
+    names: &Names<'_>,
+    report: &mut Report,
+) -> Option<Respond> {
     let mut status = StatusCode::TEMPORARY_REDIRECT;
     let (to, when) = if let Shape::Text(_) = node.shape() {
         (node, None)
@@ -49,7 +55,7 @@ pub(super) fn redirect(name: &str, node: Node<'_>, report: &mut Report) -> Optio
         section.set("status", &mut status, report, |node, report| value::parsed(node, report, elsewhere));
         (section.need("to", report)?, when(&section, report))
     };
-    let to = Some(self::to(to, report)?);
+    let to = Some(self::to(to, names, report)?);
     Some(Respond { name: name.to_owned(), when, status, fields: Vec::new(), to, body: Bytes::new() })
 }
 
@@ -58,10 +64,9 @@ pub(super) fn when(section: &Section<'_>, report: &mut Report) -> Option<express
     section.get("when").and_then(|node| template::of_request(node, report))
 }
 
-fn to(node: Node<'_>, report: &mut Report) -> Option<RedirectTo> {
+fn to(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<RedirectTo> {
     let text = value::written(node, report)?;
-    let names = Names { knows_client: true, ..Names::default() };
-    let url = Template::parse_in(text, &names).map_err(|fault| report.because(node, fault.into())).ok()?;
+    let url = Template::parse_in(text, names).map_err(|fault| report.because(node, fault.into())).ok()?;
     match site(url.beginning()) {
         Ok(site) => Some(RedirectTo { url, site }),
         Err(reason) => {

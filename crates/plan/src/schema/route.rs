@@ -26,7 +26,7 @@ pub(crate) static ROUTE: Section = Section {
             "proxy",
             "name of a source",
             None,
-            "The source that requests go to. This, `read` or `compose` is required.",
+            "The source that requests go to. This, `read`, `compose`, `redirect` or `respond` is required.",
         ),
         word("read", "section", None, "Answers requests with one command to a Redis or a store.").told(
             "`${…}` in the command is bound: whatever a request holds, it stays one argument of the command. The \
@@ -52,8 +52,26 @@ pub(crate) static ROUTE: Section = Section {
              of an endpoint, GraphQL servers a query plan.",
             "match: GET /users/{id}/page\ncompose:\n  user: { api: \"GET /users/${path.id}\" }\n  orders: { db: \"SELECT * FROM orders WHERE user_id = ?\", args: [\"${path.id}\"] }\nrespond: { user: \"${user}\", orders: \"${orders}\" }",
         ),
-        word("respond", "value", None, "The response of `compose`, as JSON with expressions in it.").told(
-            "Without it, every step appears under its own name. `${user}` alone is the value, exactly as it came; \
+        word(
+            "redirect",
+            "text or section",
+            None,
+            "Sends clients elsewhere, without a source: `policies.<name>.redirect`, without `when`.",
+        )
+        .told(
+            "Whatever the route takes is sent there. Policies of `use` stand around it, so a limit or a signature counts here as \
+             on any route. In nginx this is `return` in a `location`.",
+            "match: /old/{id}/**\nredirect: { to: \"/new/${path.id}\", status: 308 }",
+        ),
+        word(
+            "respond",
+            "value, or section",
+            None,
+            "The response of `compose`, as JSON with expressions in it. Without a source, the response itself: \
+             `policies.<name>.respond`, without `when`.",
+        )
+        .told(
+            "Without it, every step of a `compose` appears under its own name. `${user}` alone is the value, exactly as it came; \
              within a longer text it is written as text. Members and items whose step was left out do not appear. \
              `${failed}` lists the steps that failed. Reshape values with `pick('id', 'name')`, `drop('password')`, \
              `rename({'id': 'user_id'})`, `flatten()`, `concat(other)` and `merge(other, 'id', 'user_id')`, which \
@@ -97,7 +115,7 @@ pub(crate) static ROUTE: Section = Section {
             "match: PUT /users/{id}\nproxy: api\ninvalidate: [{ url: \"/users/${path.id}/orders\" }, { tag: \"user-${path.id}\", soft: true }]",
         ),
     ],
-    later: &["send", "redirect"],
+    later: &["send"],
 };
 
 pub(crate) static READ: Section = Section {

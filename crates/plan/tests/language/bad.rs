@@ -195,12 +195,12 @@ fn unknown_and_later_words() {
         "3:11 limits.idle_timeuot | unknown key `idle_timeuot` | write `idle_timeout`",
     );
     let later = bad(
-        "sources: { api: http://a }\npolicies: { p: { har: true } }\nroutes: [{ match: /, redirect: /x }, { match: /y, proxy: api }]\n",
+        "sources: { api: http://a }\npolicies: { p: { har: true } }\nroutes: [{ match: /, send: /x }, { match: /y, proxy: api }]\n",
     );
     let causes: Vec<&str> = later.iter().map(|fault| fault.cause.as_str()).collect();
     assert_eq!(
         causes,
-        ["`har` is not available in this version", "`redirect` is not available in this version",]
+        ["`har` is not available in this version", "`send` is not available in this version",]
     );
 }
 

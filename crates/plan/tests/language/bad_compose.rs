@@ -509,7 +509,7 @@ fn the_words_of_the_route_fit_together() {
         ),
         (
             "  - match: POST /x\n    proxy: api\n    respond: { a: 1 }",
-            "6:5 routes[0].respond | `respond` is for a route with `compose` | take it out",
+            "5:5 routes[0].proxy | `proxy` and `respond` stand in one route | take one of them out",
         ),
         (
             "  - match: GET /x\n    proxy: api\n    compose: { a: { api: GET /x } }",

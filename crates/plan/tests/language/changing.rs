@@ -231,6 +231,54 @@ fn what_stands_before_all_else_and_what_stands_innermost() {
 }
 
 #[test]
+fn a_route_needs_no_source_where_it_answers_itself() {
+    let routes = "{ match: /old/{id}/**, redirect: \"/new/${path.id}\" }, { match: GET /robots.txt, respond: { status: 200, body: x }, use: p }";
+    let routes = routes.replace("/old/{id}/**", "\"/old/{id}/**\"");
+    let plan = meant("p: { headers: { response: { remove: Server } } }", &routes);
+    let words = |route: &plan::Route| route.layers.iter().map(Layer::word).collect::<Vec<_>>();
+    assert!(plan.routes.iter().all(|route| route.end == plan::RouteEnd::Respond));
+    assert_eq!(words(&plan.routes[0]), ["redirect"]);
+    assert_eq!(words(&plan.routes[1]), ["headers", "respond"], "what is used stands around it");
+}
+
+#[test]
+fn a_route_answers_itself_or_asks_somebody() {
+    let whens = "take `when` out, or put this into a policy on a route with a source";
+    for (route, expected) in [
+        ("proxy: api, redirect: /x", "proxy | `proxy` and `redirect` stand in one route | take one of them out".to_owned()),
+        ("proxy: api, respond: { status: 200 }", "proxy | `proxy` and `respond` stand in one route | take one of them out".to_owned()),
+        ("read: { redis: GET k }, respond: { status: 200 }", "read | `read` and `respond` stand in one route | take one of them out".to_owned()),
+        ("redirect: /x, respond: { status: 200 }", "respond | `respond` and `redirect` stand in one route | take one of them out".to_owned()),
+        ("redirect: /x, compose: { a: { api: GET /a } }", "redirect | `redirect` and `compose` stand in one route | take one of them out".to_owned()),
+        ("redirect: /x, timeout: 1s", "timeout | `timeout` is for a route with `compose` | take it out".to_owned()),
+        (
+            "redirect: { to: /x, when: \"${host == 'a'}\" }",
+            format!("redirect | `redirect` has a `when`, and nobody answers the requests that it leaves | {whens}"),
+        ),
+        (
+            "redirect: \"/x/${path.other}\"",
+            "redirect | the route calls no segment of its path `other` | write one of `id`".to_owned(),
+        ),
+        (
+            "redirect: /x, use: p",
+            "use | `p` caches, and this route has its response at hand | use a policy without `cache`".to_owned(),
+        ),
+        (
+            "redirect: /x, use: key",
+            "use | `key` authenticates requests over HTTP, and this is a response of the route itself | put it on an origin, or on what asks one".to_owned(),
+        ),
+        (
+            "redirect: /x, use: path",
+            "use | `path` rewrites the path for a source, and this route asks none with it | use that policy on a route with `proxy`, on a step, or on a source over HTTP".to_owned(),
+        ),
+    ] {
+        let policies = "p: { cache: true }, key: { credentials: { header: { X-Key: a-key } } }, path: { rewrite: { prefix: /a, to: /b } }";
+        let text = file(policies, &format!("{{ match: \"GET /a/{{id}}\", {route} }}"));
+        assert_eq!(told(&text), format!("routes[0].{expected}"), "{route}");
+    }
+}
+
+#[test]
 fn a_redirect_whose_host_a_client_could_choose_is_refused() {
     let remedy = "begin with a host, like `https://www.example.com${url}`, or with a single slash";
     for (to, cause) in [

@@ -1,7 +1,9 @@
-//! End: where a request ends on one core: an origin, a read, or many calls. Behind a cache policy or without.
+//! End: where a request ends on one core: an origin, a read, many calls, or before any of them. Behind a cache policy or without.
+
+use std::future::ready;
 
 use futures_util::future::Either;
-use message::{Call, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{Call, Error, Kind, Request, RequestView, Response, Result, Timestamp, Trip};
 use plan::StatusForm;
 use policy::{AtHand, Fresh};
 use response::Saying;
@@ -15,6 +17,8 @@ pub(crate) enum End {
     Http(HttpSource),
     Read(ReadSource),
     Compose(Composed),
+    /// The route's innermost layer answers; nothing comes here.
+    Respond,
 }
 
 impl policy::End for End {
@@ -50,7 +54,13 @@ impl Call for End {
             End::Http(http) => Either::Left(http.call(request, trip)),
             // Boxed, so that requests to origins do not carry its memory about.
             End::Read(read) => Either::Right(Either::Left(Box::pin(read.call(request, trip)))),
-            End::Compose(composed) => Either::Right(Either::Right(Box::pin(composed.call(request, trip)))),
+            End::Compose(composed) => {
+                Either::Right(Either::Right(Either::Left(Box::pin(composed.call(request, trip)))))
+            }
+            End::Respond => {
+                let error = Error::new(Kind::Internal, "the route's own layer has let a request pass");
+                Either::Right(Either::Right(Either::Right(ready(Err(error)))))
+            }
         }
     }
 }

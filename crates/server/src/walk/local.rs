@@ -71,7 +71,7 @@ impl Local {
 fn targets(lines: &Lines, way: &Way) -> Vec<String> {
     match way {
         Way::Proxy(source) => lines.sources[source.place()].targets(),
-        Way::Read(..) | Way::Compose(_) => Vec::new(),
+        Way::Read(..) | Way::Compose(_) | Way::Respond => Vec::new(),
     }
 }
 
@@ -87,5 +87,6 @@ fn end(way: &Way, lines: &Rc<Lines>) -> End {
             _ => unreachable!("the plan reads from what can be read"),
         },
         Way::Compose(composition) => End::Compose(Composed::new(Arc::clone(composition), Rc::clone(lines))),
+        Way::Respond => End::Respond,
     }
 }

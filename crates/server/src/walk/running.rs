@@ -39,6 +39,8 @@ pub(crate) enum Way {
     Read(Arc<Read>, Names),
     /// To many calls.
     Compose(Arc<Composition>),
+    /// Nowhere: a layer answers.
+    Respond,
 }
 
 /// What is known of a route once a request has found it.
@@ -87,6 +89,7 @@ impl Running {
                 Way::Read(read, _) => plan.source(read.from).name().to_owned(),
                 // No source is called so: names have no brackets. Each route makes something else of a path.
                 Way::Compose(_) => format!("(compose) {}", route.pattern.text),
+                Way::Respond => format!("(respond) {}", route.pattern.text),
             };
             let destination = Destination {
                 route: route.pattern.text.as_str().into(),
@@ -121,7 +124,7 @@ impl Running {
     pub(crate) fn compositions(&self) -> impl Iterator<Item = (&str, &Composition)> {
         self.plan.routes.iter().zip(&self.ways).filter_map(|(route, way)| match way {
             Way::Compose(composition) => Some((route.pattern.text.as_str(), &**composition)),
-            Way::Proxy(_) | Way::Read(..) => None,
+            Way::Proxy(_) | Way::Read(..) | Way::Respond => None,
         })
     }
 
@@ -168,6 +171,7 @@ fn way(route: &plan::Route, names: &Names, plan: &Plan, before: Option<&Running>
             let (compose, names) = (Arc::clone(compose), Arc::clone(names));
             Way::Compose(Arc::new(Composition::new(compose, names, plan.limits.body_size, before)))
         }
+        RouteEnd::Respond => Way::Respond,
     }
 }
 
@@ -180,7 +184,7 @@ fn check_functions(plan: &Plan, sources: &[Source]) -> Result<(), StartError> {
     }
     plan.routes.iter().try_for_each(|route| match &route.end {
         RouteEnd::Compose(compose) => check_functions_of(&compose.graph, sources),
-        RouteEnd::Proxy(_) | RouteEnd::Read(_) => Ok(()),
+        RouteEnd::Proxy(_) | RouteEnd::Read(_) | RouteEnd::Respond => Ok(()),
     })
 }
 
