@@ -51,36 +51,42 @@ impl RetryLayer {
     /// What it tells of.
     pub const OUTCOMES: &[Outcome] = &[Outcome::Again, Outcome::Denied];
 
-    pub(crate) async fn call<Q: Ask>(
-        &self,
+    #[expect(clippy::manual_async_fn, reason = "the future of an async fn holds what it is given twice")]
+    pub(crate) fn call<'a, Q: Ask>(
+        &'a self,
         mut ask: Q,
-        below: impl Call<Q>,
-        trip: &mut Trip,
-    ) -> Result<Q::Answer> {
-        let Retries { rule, budget } = &*self.retries;
-        ask.hold_content(rule.replay).await?;
-        let is_idempotent = ask.is_idempotent();
-        budget.deposit(Instant::now().into_std());
-        let deadline = trip.deadline;
-        // What failed before; a response is let go, so that its connection is free for the next try.
-        let mut failed = None;
-        for attempts in 1..rule.attempts {
-            let Some(again) = ask.once_more() else { break };
-            let outcome = below.call(ask, trip).await;
-            trip.attempts = attempts;
-            // That of one try is not that of the next.
-            trip.deadline = deadline;
-            let Verdict::Again(asked_for) = Verdict::of::<Q>(&outcome, rule, is_idempotent) else {
-                return unmasked(outcome, failed);
-            };
-            let Some(pause) = self.pause(asked_for, attempts, deadline) else { return outcome };
-            failed = outcome.err();
-            trip.targets.note_failure();
-            tokio::time::sleep(pause).await;
-            ask = again;
+        below: impl Call<Q> + 'a,
+        trip: &'a mut Trip,
+    ) -> impl Future<Output = Result<Q::Answer>> + 'a {
+        async move {
+            let Retries { rule, budget } = &*self.retries;
+            if ask.is_sending() {
+                Box::pin(ask.hold_content(rule.replay)).await?;
+            }
+            let is_idempotent = ask.is_idempotent();
+            budget.deposit(Instant::now().into_std());
+            let deadline = trip.deadline;
+            // What failed before; a response is let go, so that its connection is free for the next try.
+            let mut failed = None;
+            let mut attempts = 1;
+            loop {
+                let again = if attempts < rule.attempts { ask.once_more() } else { None };
+                trip.attempts = attempts;
+                let outcome = below.call(ask, trip).await;
+                // That of one try is not that of the next.
+                trip.deadline = deadline;
+                let verdict = Verdict::of::<Q>(&outcome, rule, is_idempotent);
+                let (Some(again), Verdict::Again(asked_for)) = (again, verdict) else {
+                    return unmasked(outcome, failed);
+                };
+                let Some(pause) = self.pause(asked_for, attempts, deadline) else { return outcome };
+                failed = outcome.err();
+                trip.targets.note_failure();
+                tokio::time::sleep(pause).await;
+                ask = again;
+                attempts += 1;
+            }
         }
-        trip.attempts += 1;
-        unmasked(below.call(ask, trip).await, failed)
     }
 
     /// How long to wait before the next try, after so many; `None`: there is none.
