@@ -4,9 +4,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::{Fleetfoot, Gate, Origin, Script, ok, wait_until};
+use testkit::{Fleetfoot, Gate, Origin, Script, ok, status, wait_until};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
+use crate::composing::support::config_with;
 use crate::setup::each;
 
 fn routed(origin: &Origin, policy: &str) -> Fleetfoot {
@@ -120,16 +121,65 @@ fn groups_take_turns() {
     assert_eq!(order.iter().position(|team| team == "modest"), Some(1), "{order:?}");
 }
 
+/// A breaker and a timeout on the route, and a queue around the source: as one is written for a provider.
 #[test]
-fn an_overall_timeout_ends_the_wait() {
+fn a_deadline_that_comes_in_the_queue_is_not_the_fault_of_the_source() {
     let origin = Origin::start();
+    for queued in [
+        "limit: { rate: 1/h, queue: { wait: 1m } }",
+        "limit: { rate: 1/h, per: provider, queue: { wait: 1m } }",
+        "learn: { queue: { wait: 1m } }",
+    ] {
+        origin.on("GET /").replies([status("429 Too Many Requests", "Retry-After: 30", ""), ok("", "1")]);
+        let top = format!(
+            "cores: 1\naccess_log: json\npolicies: {{ p: {{ {queued} }}, guard: {{ breaker: {{ in_a_row: 2, probe: 1m }}, timeout: 5s, retry: true }} }}"
+        );
+        let api = format!("api: {{ http: \"{}\", use: p }}", origin.url());
+        let routes = ["match: /, proxy: api, use: guard"];
+        let fleetfoot = Fleetfoot::start(&config_with(&top, &[&api], &routes));
+        assert_eq!(fleetfoot.get("/").status, 429, "{queued}");
+        let asked = origin.count("GET /");
+        let began = Instant::now();
+        for _ in 0..4 {
+            let refused = fleetfoot.get("/");
+            assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (429, Some("rate-limited")));
+            assert!(refused.has("Retry-After"));
+        }
+        assert!(began.elapsed() < Duration::from_secs(5), "its turn would come too late: known at once");
+        let remedy = queued.split(':').next().unwrap();
+        assert_eq!((times(&fleetfoot, remedy, "late"), times(&fleetfoot, "timeout.overall", "late")), (4, 0));
+        assert_eq!((times(&fleetfoot, "retry", "again"), times(&fleetfoot, "breaker", "opened")), (0, 0));
+        assert_eq!(origin.count("GET /"), asked, "{queued}");
+    }
+}
+
+/// When a place becomes free, nobody knows beforehand.
+#[test]
+fn who_waits_for_a_place_until_its_deadline_is_refused_by_the_queue() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("GET /hold").reply(Script::new().wait(&gate).then(ok("", "1")));
     origin.on("GET /").reply(ok("", "1"));
-    let fleetfoot = routed(&origin, "timeout: 100ms, limit: { rate: 1/h, queue: { wait: 1m } }");
-    assert_eq!(fleetfoot.get("/").status, 200);
-    let began = Instant::now();
-    let status = fleetfoot.get("/").status;
-    // The limit knows that its turn would come too late, or the timeout ends it.
-    assert!(matches!(status, 429 | 504) && began.elapsed() < Duration::from_secs(30), "{status}");
+    let top = "cores: 1\naccess_log: json\npolicies: { outer: { breaker: { in_a_row: 2, probe: 1m }, retry: true }, inner: { timeout: 50ms }, p: { concurrency: { max: 1, queue: { wait: 1m } } } }";
+    let api = format!("api: \"{}\"", origin.url());
+    let routes = ["match: /hold, proxy: api, use: p", "match: /, proxy: api, use: [outer, inner, p]"];
+    let fleetfoot = Fleetfoot::start(&config_with(top, &[&api], &routes));
+    thread::scope(|scope| {
+        let first = scope.spawn(|| fleetfoot.get("/hold"));
+        origin.wait_for(1, "GET /hold");
+        for _ in 0..3 {
+            let refused = fleetfoot.get("/");
+            assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (503, Some("overloaded")));
+            assert!(refused.has("Retry-After"));
+        }
+        assert_eq!(
+            (times(&fleetfoot, "concurrency", "late"), times(&fleetfoot, "timeout.overall", "late")),
+            (3, 0)
+        );
+        gate.open();
+        assert_eq!(first.join().unwrap().status, 200);
+    });
+    assert_eq!(fleetfoot.get("/").status, 200, "the breaker has heard nothing");
+    assert_eq!(times(&fleetfoot, "breaker", "opened"), 0);
 }
 
 #[test]

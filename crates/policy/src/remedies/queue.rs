@@ -1,5 +1,6 @@
 //! Queue: calls that wait for their turn instead of being refused, shared by all cores. In: a call, and whoever says whether it may
-//! go. Out: what that has given it, or that it has waited in vain. Used by `limit` and `concurrency`.
+//! go. Out: what that has given it, or that it has waited in vain. Used by `limit`, `learn` and
+//! `concurrency`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub(crate) struct Queue {
 pub(crate) enum InVain {
     /// Too many wait.
     Full,
-    /// It has waited as long as it may, or made room for a better one.
+    /// It has waited as long as it may, would have to wait longer, or made room for a better one.
     Late,
 }
 
@@ -56,7 +57,8 @@ impl Queue {
         self.lines.waiting()
     }
 
-    /// Waits until the first in line is this one and is admitted. Notes in the trip how long that took.
+    /// Waits until the first in line is this one and is admitted. Notes in the trip how long that took. Nobody waits beyond the
+    /// trip's deadline either: here that says nothing of the source, which was not asked, so it is not left to `under_way`.
     ///
     /// # Errors
     /// It may not go.
@@ -75,7 +77,9 @@ impl Queue {
         if let Some(fair) = &self.rule.fair {
             fair.write(&context, &mut group);
         }
-        let waiting = self.lines.join(key, priority, &group, began + self.rule.wait);
+        let longest = began + self.rule.wait;
+        let until = trip.deadline.map_or(longest, |deadline| deadline.at.min(longest));
+        let waiting = self.lines.join(key, priority, &group, until);
         let turn = match waiting {
             Ok(waiting) => waiting.admitted(admit).await.map_err(|_| InVain::Late),
             Err(_) => Err(InVain::Full),

@@ -114,7 +114,29 @@ impl RetryLayer {
 /// What a limit of ours says of another try tells nothing of the source, which failed before.
 fn unmasked<T>(outcome: Result<T>, failed: Option<Error>) -> Result<T> {
     match (outcome, failed) {
-        (Err(error), Some(failed)) if error.kind() == Kind::RateLimited => Err(failed),
+        (Err(error), Some(failed)) if is_of_ours(error.kind()) => Err(failed),
         (outcome, _) => outcome,
+    }
+}
+
+fn is_of_ours(kind: Kind) -> bool {
+    matches!(kind, Kind::RateLimited | Kind::Overloaded | Kind::LimitUnavailable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_limit_of_ours_says_does_not_hide_what_has_failed() {
+        let kind = |said: Kind| {
+            let said = unmasked::<()>(Err(Error::new(said, "")), Some(Error::new(Kind::Connect, "")));
+            said.unwrap_err().kind()
+        };
+        for ours in [Kind::RateLimited, Kind::Overloaded, Kind::LimitUnavailable] {
+            assert_eq!(kind(ours), Kind::Connect, "{ours:?}");
+        }
+        assert_eq!(kind(Kind::BrokeOff), Kind::BrokeOff);
+        assert!(unmasked(Ok(()), Some(Error::new(Kind::Connect, ""))).is_ok());
     }
 }
