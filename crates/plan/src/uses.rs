@@ -20,7 +20,8 @@ pub(crate) struct Used {
     pub(crate) auth: Vec<Arc<Auth>>,
 }
 
-/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates or signs.
+/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates or signs. One
+/// that counts calls stands there once.
 pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Used {
     let mut used = Used::default();
     for item in value::one_or_more(node, report) {
@@ -40,6 +41,12 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
         if let Some((verb, first, second)) = twice {
             let cause = format!("{} and {} both say how to {verb}", quoted(first), quoted(second));
             report.at(item, cause, "use one of them");
+            continue;
+        }
+        if let Some((word, name)) = used.layers.counts_twice(&policy.layers) {
+            let cause =
+                format!("{} is named twice, and its `{word}` would count each call twice", quoted(name));
+            report.at(item, cause, "name it once");
             continue;
         }
         if let (Some(outer), Some(cache)) = (used.layers.credentials(), policy.layers.cache()) {
@@ -69,6 +76,13 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
             "{} has `{word}`, and so has {} around the source: their tries multiply",
             quoted(first),
             quoted(second)
+        );
+        report.at(node, cause, "take one of them out");
+    }
+    if let Some((word, name)) = used.counts_twice(source) {
+        let cause = format!(
+            "{} is also around the source, and its `{word}` would count each call twice",
+            quoted(name)
         );
         report.at(node, cause, "take one of them out");
     }

@@ -172,6 +172,23 @@ impl Layers {
         self.repeating().find_map(|(word, name)| (word == wanted).then_some(name))
     }
 
+    /// A layer that counts calls, here and among the others, of one policy: it would count the same call twice, and may wait for a
+    /// place that the call holds itself. Its word, and the name of the policy.
+    pub fn counts_twice(&self, others: &Layers) -> Option<(&'static str, &str)> {
+        self.counting().find(|counting| others.counting().any(|other| other == *counting))
+    }
+
+    /// Those that keep one count for their policy, with its name.
+    fn counting(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.iter().filter_map(|layer| match layer {
+            Layer::Breaker(breaker) => Some((layer.word(), breaker.name.as_str())),
+            Layer::Limit { limit, .. } => Some((layer.word(), limit.name.as_str())),
+            Layer::Learn(learn) => Some((layer.word(), learn.name.as_str())),
+            Layer::Concurrency(concurrency) => Some((layer.word(), concurrency.name.as_str())),
+            _ => None,
+        })
+    }
+
     /// The name of the policy whose credentials the call carries.
     pub fn credentials(&self) -> Option<&str> {
         self.iter().find_map(|layer| match layer {

@@ -256,6 +256,32 @@ fn what_makes_no_sense_is_told() {
         one(&steps),
         "3:31 routes[0].use | `p` has `retry`, and so has `p` around a step: their tries multiply | take one of them out"
     );
+    for (counting, word) in [
+        ("concurrency: 1", "concurrency"),
+        ("limit: 1/s", "limit"),
+        ("learn: true", "learn"),
+        ("breaker: true", "breaker"),
+    ] {
+        let twice = bad(&file(&format!("p: {{ {counting} }}"), "{ match: /, proxy: api, use: [p, p] }"));
+        let expected = format!(
+            "3:43 routes[0].use[1] | `p` is named twice, and its `{word}` would count each call twice | name it once"
+        );
+        assert_eq!(one(&twice), expected);
+        let expected = format!(
+            "`p` is also around the source, and its `{word}` would count each call twice | take one of them out"
+        );
+        for (route, place) in [
+            ("match: /, proxy: api, use: p", "3:39 routes[0].use"),
+            ("match: GET /, compose: { a: { api: GET /a, use: p } }", "3:60 routes[0].compose.a.use"),
+        ] {
+            let text = format!(
+                "sources: {{ api: {{ http: http://a, use: p }} }}\npolicies: {{ p: {{ {counting} }} }}\nroutes: [{{ {route} }}]\n"
+            );
+            assert_eq!(one(&bad(&text)), format!("{place} | {expected}"), "{counting}");
+        }
+        let apart = format!("p: {{ {counting} }}, q: {{ {counting} }}");
+        assert_eq!(words(&meant(&apart, "{ match: /, proxy: api, use: [p, q] }")), [word, word]);
+    }
     let text = "sources: { api: { http: http://a, use: q } }\npolicies: { p: { retry: true }, q: { retry: true } }\nroutes: [{ match: /, proxy: api, use: p }]\n";
     assert_eq!(
         one(&bad(text)),
