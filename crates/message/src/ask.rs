@@ -18,6 +18,10 @@ pub trait Ask: Sized + 'static {
     /// Whether asking twice changes no more than asking once (RFC 9110 §9.2.2).
     fn is_idempotent(&self) -> bool;
 
+    /// Whether it only reads (RFC 9110 §9.2.1), so that something else may be given in place of its answer: to whoever writes, that
+    /// would say that it has been done.
+    fn is_safe(&self) -> bool;
+
     /// Reads its content, where that is no longer than `most` bytes, so that it can be sent again. A longer one goes on as
     /// it came.
     ///
@@ -71,6 +75,10 @@ impl Ask for Request {
 
     fn is_idempotent(&self) -> bool {
         self.view().is_idempotent()
+    }
+
+    fn is_safe(&self) -> bool {
+        self.view().is_safe()
     }
 
     async fn hold_content(&mut self, most: u64) -> Result<()> {

@@ -177,6 +177,11 @@ pub struct RequestView<'a> {
 }
 
 impl<'a> RequestView<'a> {
+    /// Whether it only reads (RFC 9110 §9.2.1; QUERY: RFC 10008).
+    pub fn is_safe(&self) -> bool {
+        self.method.is_safe() || self.method.as_str() == "QUERY"
+    }
+
     /// Whether asking twice changes no more than asking once (RFC 9110 §9.2.2; QUERY: RFC 10008).
     pub fn is_idempotent(&self) -> bool {
         self.method.is_idempotent() || self.method.as_str() == "QUERY"

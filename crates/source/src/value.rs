@@ -52,6 +52,10 @@ impl Ask for ValueCall {
         self.call.is_safe()
     }
 
+    fn is_safe(&self) -> bool {
+        self.call.is_safe()
+    }
+
     async fn hold_content(&mut self, _: u64) -> Result<()> {
         Ok(())
     }

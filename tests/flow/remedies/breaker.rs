@@ -188,6 +188,38 @@ fn something_stands_in_while_it_is_open() {
     });
 }
 
+/// Otherwise a write that was never made would look as if it had been, to its client and to the cache.
+#[test]
+fn nothing_stands_in_for_a_write() {
+    let origin = Origin::start();
+    for method in ["POST", "DELETE"] {
+        origin.on(&format!("{method} /x")).reply(fails());
+    }
+    origin.on("GET /x").reply(ok("Cache-Control: max-age=3600", "kept"));
+    let api = format!("api: \"{}\"", origin.url());
+    let routes = [
+        "match: GET /x, proxy: api, use: kept",
+        "match: /x, proxy: api, use: p, invalidate: [{ url: /x }]",
+        "match: POST /step, compose: { it: { api: POST /x, use: p } }, respond: \"${it}\"",
+    ];
+    let top = "cores: 1\npolicies: { kept: { cache: true }, p: { breaker: { in_a_row: 1, probe: 1h, instead: { ok: true } } } }";
+    let fleetfoot = Fleetfoot::start(&config_with(top, &[&api], &routes));
+    let write = |method: &str, target: &str| fleetfoot.send(method, target, "Content-Length: 0\r\n");
+    assert_eq!(fleetfoot.get("/x").text(), "kept");
+    assert_eq!(write("POST", "/x").status, 503, "the failure that opens it");
+    for method in ["POST", "DELETE"] {
+        let refused = write(method, "/x");
+        assert_eq!(
+            (refused.status, refused.field("Fleetfoot-Error")),
+            (503, Some("breaker-open")),
+            "{method}"
+        );
+    }
+    assert!(write("POST", "/step").status >= 500);
+    assert!(fleetfoot.get("/x").is_hit(), "nothing was written, and nothing forgotten");
+    assert_eq!((times(&fleetfoot, "breaker", "stood-in"), origin.count("DELETE /x")), (0, 0));
+}
+
 #[test]
 fn what_is_stored_stands_in_where_the_cache_may_give_it() {
     let origin = Origin::start();

@@ -103,7 +103,7 @@ impl BreakerLayer {
         self.0.breakers.rule.instead.is_some()
     }
 
-    pub(crate) fn arrive<Q: Ask>(&self, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
+    pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, trip: &mut Trip, moment: &Moment) -> Arrival<Q::Answer> {
         let now = || moment.now().into_std();
         let passages = match &*self.0.each {
             [only] => only.pass(now).map(Passages::Only),
@@ -111,13 +111,14 @@ impl BreakerLayer {
         };
         match passages {
             Some(passages) => Arrival::Hold(Held::Breaker(Watched { place: Rc::clone(&self.0), passages })),
-            None => Arrival::End(self.refusal::<Q>()),
+            None => Arrival::End(self.refusal(ask)),
         }
     }
 
-    fn refusal<Q: Ask>(&self) -> Result<Q::Answer> {
+    /// Whoever writes gets the error: nothing may look as if it had been done.
+    fn refusal<Q: Ask>(&self, ask: &Q) -> Result<Q::Answer> {
         let BreakerPlace { breakers, outcomes, .. } = &*self.0;
-        if let Some(instead) = &breakers.rule.instead {
+        if let Some(instead) = breakers.rule.instead.as_ref().filter(|_| ask.is_safe()) {
             outcomes.count(Outcome::StoodIn);
             return Ok(Q::standing_in(instead.clone(), Kind::BreakerOpen));
         }

@@ -137,7 +137,7 @@ impl Layer {
         match self {
             Layer::Cache(_) | Layer::Retry(_) => Arrival::Wait,
             Layer::Hedge(_) => HedgeLayer::arrive(ask),
-            Layer::Breaker(breaker) => breaker.arrive::<Q>(trip, moment),
+            Layer::Breaker(breaker) => breaker.arrive(ask, trip, moment),
             Layer::Limit(limit) => limit.arrive(ask, trip, moment),
             Layer::Learn(learn) => learn.arrive(ask, moment),
             Layer::Concurrency(concurrency) => concurrency.arrive(moment),

@@ -46,7 +46,7 @@ pub(crate) static BREAKER: Section = Section {
             "any value",
             None,
             "What is given while it is open, as JSON: with status 200, `Fleetfoot-Error: breaker-open` and `Cache-Control: \
-             no-store`; to a compose as a value that stands in. Default: the error.",
+             no-store`; to a compose as a value that stands in. Only to who reads: a write gets the error. Default: the error.",
         ),
     ],
     later: &[],
