@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::{Fleetfoot, Origin, Script, ok, status};
+use testkit::{Fleetfoot, Origin, Script, ok, status, wait_until};
 
 use super::support::{EVERYWHERE, everywhere, times, with_policy};
 use crate::control_port::port::get;
@@ -48,6 +48,23 @@ fn a_pause_is_waited_for_where_there_is_a_queue() {
     assert_eq!(fleetfoot.get("/").text(), "well");
     assert!(began.elapsed() >= Duration::from_millis(900), "{:?}", began.elapsed());
     assert_eq!(times(&fleetfoot, "learn", "queued"), 1);
+}
+
+#[test]
+fn a_full_queue_says_when_the_source_is_back() {
+    let origin = Origin::start();
+    origin.on("GET /").replies([status("429 Too Many Requests", "Retry-After: 3", "later"), ok("", "well")]);
+    let fleetfoot = on_a_route(&origin, "learn: { queue: { wait: 30s, size: 1 } }");
+    assert_eq!(fleetfoot.get("/").status, 429);
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| fleetfoot.get("/").status);
+        wait_until("one waits", || fleetfoot.metrics().count("fleetfoot_limit_waiting") == 1);
+        let refused = fleetfoot.get("/");
+        assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (429, Some("rate-limited")));
+        let wait: u64 = refused.field("Retry-After").expect("it says when").parse().unwrap();
+        assert!((1..=3).contains(&wait), "{wait}");
+        assert_eq!(waits.join().unwrap(), 200);
+    });
 }
 
 #[test]

@@ -112,22 +112,17 @@ impl LearnLayer {
         below: impl Call<Q>,
         trip: &mut Trip,
     ) -> Result<Q::Answer> {
-        let Lessons { queue, rule, .. } = &*self.lessons;
-        let Some(queue) = queue else { return below.call(ask, trip).await };
+        let Some(queue) = &self.lessons.queue else { return below.call(ask, trip).await };
         let owner = self.owner(&ask);
         let learnt = self.owners.of(&owner);
         let (request, names) = ask.read_by_policies(&self.names);
-        let mut wait = rule.longest;
-        let take = |now| {
-            let admission = learnt.take(now);
-            if let Admission::In(longer) = &admission {
-                wait = *longer;
-            }
-            admission
-        };
-        let call = match queue.turn(&owner, &request, names, trip, take).await {
+        let call = match queue.turn(&owner, &request, names, trip, |now| learnt.take(now)).await {
             Ok(call) => call,
-            Err(in_vain) => return Err(self.refuse(wait, in_vain.into())),
+            Err(in_vain) => {
+                // Whoever was never the first in line has asked nobody.
+                let wait = learnt.figures(Instant::now()).wait.unwrap_or_default();
+                return Err(self.refuse(wait, in_vain.into()));
+            }
         };
         self.outcomes.count(Outcome::Queued);
         let outcome = below.call(ask, trip).await;
