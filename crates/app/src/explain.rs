@@ -183,15 +183,20 @@ fn readable(explanation: &Value) -> String {
     each(&read["arguments"], |argument| add("argument", argument));
     let compose = &explanation["compose"];
     add("run", &compose["run"]);
-    each(&compose["steps"], |step| {
-        let needs: Vec<_> = step["needs"].as_array().into_iter().flatten().map(word).collect();
+    each(&compose["steps"], |step_of| {
+        let needs: Vec<_> = step_of["needs"].as_array().into_iter().flatten().map(word).collect();
         let waits =
             if needs.is_empty() { String::new() } else { format!(", waits for {}", needs.join(", ")) };
-        let stack: Vec<_> = step["stack"].as_array().into_iter().flatten().map(word).collect();
+        let stack: Vec<_> = step_of["stack"].as_array().into_iter().flatten().map(word).collect();
         let within =
             if stack.is_empty() { String::new() } else { format!(", within {}", stack.join(" → ")) };
-        let step = format!("{}: {}{waits}{within}", word(&step["name"]), word(&step["asks"]));
+        let step = format!("{}: {}{waits}{within}", word(&step_of["name"]), word(&step_of["asks"]));
         add("step", &Value::String(step));
+        each(&step_of["states"], |layer| {
+            let state =
+                format!("{} of {}: {}", word(&layer["name"]), word(&step_of["name"]), word(&layer["effect"]));
+            add("layer", &Value::String(state));
+        });
     });
     let path: Vec<_> = compose["critical_path"].as_array().into_iter().flatten().map(word).collect();
     if !path.is_empty() {

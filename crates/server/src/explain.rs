@@ -17,7 +17,7 @@ use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Request, RequestView, Scheme};
 use plan::{CachePolicy, Layers, Plan};
-use policy::{Gate, Stack};
+use policy::{Gate, Stack, Then, Told};
 use route::NoRoute;
 use rules::path::Target;
 use serde::Serialize;
@@ -93,6 +93,9 @@ pub struct Explanation {
     pub stored: Option<bool>,
     /// Whether the origin was asked and gave no answer.
     pub failed: bool,
+    /// The layer at which the request waits for its turn before anything else becomes of it.
+    #[serde(skip)]
+    waits: Option<&'static str>,
 }
 
 /// Explains a request under a plan.
@@ -156,7 +159,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
         return explanation.concluding(&format!("refused with {}: {}", status.as_u16(), error.detail()));
     }
     let layers = &local.running.plan.routes[destination.number].layers;
-    if let Some(refused) = explanation.stack(layers, stack, &request.view()) {
+    if let Some(refused) = explanation.stack(layers, stack, &request.view(), &destination.names) {
         explanation.stored = Some(false);
         return explanation.concluding(&refused);
     }
@@ -170,7 +173,7 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
         }
     }
     if let End::Compose(composed) = end {
-        let mut answer = ComposedAnswer::of(composed, &local.running.plan.wrappings);
+        let mut answer = ComposedAnswer::of(composed, &local.running.plan.wrappings, &request.view());
         let verdict = if !live {
             "not known: the steps were not run; `--live` runs them once".to_owned()
         } else if request.method.is_safe() {
@@ -259,6 +262,7 @@ impl Explanation {
             verdict: String::new(),
             stored: None,
             failed: false,
+            waits: None,
         }
     }
 
@@ -300,13 +304,23 @@ impl Explanation {
     }
 
     /// The layers in their order. Given back: why one of them refuses before anything could be at hand.
-    fn stack(&mut self, layers: &Layers, stack: &Stack<End>, request: &RequestView<'_>) -> Option<String> {
+    fn stack(
+        &mut self,
+        layers: &Layers,
+        stack: &Stack<End>,
+        request: &RequestView<'_>,
+        names: &[Option<Box<str>>],
+    ) -> Option<String> {
         let (mut refused, mut is_behind_cache) = (None, false);
         for (meant, layer) in layers.iter().zip(stack.layers()) {
-            let (effect, refuses) = layer.explain(request);
+            let Told { effect, then } = layer.explain(request, names);
             // What stands behind a cache is asked only where that has nothing.
-            if refuses && !is_behind_cache && refused.is_none() {
-                refused = Some(effect.clone());
+            if !is_behind_cache && refused.is_none() {
+                match then {
+                    Then::Refused => refused = Some(effect.clone()),
+                    Then::Waits => self.waits = self.waits.or(Some(meant.word())),
+                    Then::Passes => {}
+                }
             }
             is_behind_cache |= matches!(meant, plan::Layer::Cache(_));
             self.stack.push(Control::new(meant.word(), effect));
@@ -324,7 +338,10 @@ impl Explanation {
     }
 
     fn concluding(mut self, verdict: &str) -> Self {
-        verdict.clone_into(&mut self.verdict);
+        self.verdict = match self.waits {
+            Some(word) => format!("waits for its turn at `{word}`; then: {verdict}"),
+            None => verdict.to_owned(),
+        };
         self
     }
 }

@@ -1,10 +1,13 @@
 //! `GET /explain`: what would happen to a request and by which rule, and what happened to one that was answered, for each
 //! reason that an answer is not stored.
 
+use std::thread;
+
 use serde_json::Value;
-use testkit::{Fleetfoot, Origin, not_modified, ok, status};
+use testkit::{Fleetfoot, Gate, Origin, Script, not_modified, ok, status, wait_until};
 
 use super::port::{ask, get, read};
+use crate::composing::support::config_with;
 use crate::setup::{cached, cached_with, each};
 
 fn strings(list: &Value) -> String {
@@ -103,7 +106,7 @@ fn a_request_that_would_not_get_through_is_explained_too() {
 }
 
 /// What an id says of a request with these fields that is answered so.
-fn told(policy: &str, method: &str, fields: &str, answer: impl Into<testkit::Script>) -> Value {
+fn told(policy: &str, method: &str, fields: &str, answer: impl Into<Script>) -> Value {
     let origin = Origin::start();
     origin.on("*").reply(answer);
     let fleetfoot = cached_with(&origin, policy);
@@ -214,4 +217,106 @@ fn an_explanation_tells_no_secrets() {
         let told = get(&fleetfoot, target).to_string();
         assert!(!told.contains("SECRET-7731"), "{target}: {told}");
     }
+}
+
+/// What the layer of this name would do, and the verdict.
+fn layer_and_verdict(fleetfoot: &Fleetfoot, target: &str, name: &str) -> (String, String) {
+    let told = get(fleetfoot, &format!("/explain?url=http://example.test{target}"));
+    let layer = told["stack"].as_array().and_then(|stack| stack.iter().find(|layer| layer["name"] == name));
+    let text = |value: &Value| value.as_str().expect("a sentence").to_owned();
+    (text(&layer.expect("the layer is there")["effect"]), text(&told["verdict"]))
+}
+
+#[test]
+fn what_would_wait_is_told_apart_from_what_would_be_refused() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("*").reply(ok("", "1"));
+    origin.on("GET /hold").reply(Script::new().wait(&gate).then(ok("", "1")));
+    origin.on("GET /kept").reply(Script::new().wait(&gate).then(ok("", "1")));
+    let top = "cores: 1\npolicies: { patient: { limit: { rate: 1/m, queue: { wait: 2m } } }, hasty: { limit: { rate: 1/m, queue: { wait: 2s } } }, full: { concurrency: 1 }, line: { concurrency: { max: 1, queue: { wait: 2s } } } }";
+    let api = format!("api: \"{}\"", origin.url());
+    let routes = [
+        "match: /patient, proxy: api, use: patient",
+        "match: /hasty, proxy: api, use: hasty",
+        "match: /hold, proxy: api, use: full",
+        "match: /kept, proxy: api, use: line",
+    ];
+    let fleetfoot = Fleetfoot::start(&config_with(top, &[&api], &routes));
+    for target in ["/patient", "/hasty"] {
+        let (effect, verdict) = layer_and_verdict(&fleetfoot, target, "limit");
+        assert!(
+            effect.contains("lets it pass") && verdict.starts_with("passed straight"),
+            "{effect}, {verdict}"
+        );
+        fleetfoot.get(target);
+    }
+    let (effect, verdict) = layer_and_verdict(&fleetfoot, "/patient", "limit");
+    assert!(
+        effect.contains("waits for its turn, ") && effect.contains("120 s at most, 0 before it"),
+        "{effect}"
+    );
+    assert!(verdict.starts_with("waits for its turn at `limit`; then: passed straight through"), "{verdict}");
+    let (effect, verdict) = layer_and_verdict(&fleetfoot, "/hasty", "limit");
+    assert!(effect.contains("refused with 429") && effect.contains("2 s at most"), "{effect}");
+    assert_eq!(effect, verdict);
+    thread::scope(|scope| {
+        scope.spawn(|| fleetfoot.get("/hold"));
+        scope.spawn(|| fleetfoot.get("/kept"));
+        origin.wait_for(1, "GET /hold");
+        origin.wait_for(1, "GET /kept");
+        let (effect, verdict) = layer_and_verdict(&fleetfoot, "/hold", "concurrency");
+        assert_eq!((effect.as_str(), &verdict), ("1 of 1 calls under way: refused with 503", &effect));
+        let (effect, verdict) = layer_and_verdict(&fleetfoot, "/kept", "concurrency");
+        assert_eq!(effect, "1 of 1 calls under way: waits for its turn, 2 s at most, 0 before it");
+        assert!(verdict.starts_with("waits for its turn at `concurrency`"), "{verdict}");
+        gate.open();
+    });
+    let (effect, verdict) = layer_and_verdict(&fleetfoot, "/hold", "concurrency");
+    assert!(
+        effect.ends_with("lets it pass") && verdict.starts_with("passed straight"),
+        "{effect}, {verdict}"
+    );
+}
+
+#[test]
+fn an_open_breaker_is_told_from_one_that_lets_a_probe_pass_on_steps_too() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    let no = || status("503 Service Unavailable", "", "no");
+    origin.on("GET /long").reply(no());
+    origin.on("GET /short").replies([no(), Script::new().wait(&gate).then(ok("", "1"))]);
+    let top = "cores: 1\npolicies: { long: { breaker: { in_a_row: 1, probe: 1h } }, short: { breaker: { in_a_row: 1, probe: 1ms } } }";
+    let api = format!("api: \"{}\"", origin.url());
+    let routes = [
+        "match: /long, proxy: api, use: long",
+        "match: /short, proxy: api, use: short",
+        "match: GET /page, compose: { it: { api: GET /long, use: long } }",
+    ];
+    let fleetfoot = Fleetfoot::start(&config_with(top, &[&api], &routes));
+    let step = || {
+        let told = get(&fleetfoot, "/explain?url=http://example.test/page");
+        let state = &told["compose"]["steps"][0]["states"][0];
+        assert_eq!(state["name"], "breaker", "{told}");
+        state["effect"].as_str().unwrap().to_owned()
+    };
+    let route = |target: &str| layer_and_verdict(&fleetfoot, target, "breaker");
+    assert_eq!(step(), "closed: lets it pass");
+    fleetfoot.get("/long");
+    let (effect, verdict) = route("/long");
+    assert!(
+        effect.starts_with("open: refused with 503 for another 3") && effect.ends_with("00 s")
+            || effect.ends_with("99 s"),
+        "{effect}"
+    );
+    assert_eq!((&step(), &verdict), (&effect, &effect));
+    fleetfoot.get("/short");
+    wait_until("it has rested", || route("/short").0 == "open, and has rested: lets it pass as a probe");
+    assert!(route("/short").1.starts_with("passed straight through"));
+    thread::scope(|scope| {
+        scope.spawn(|| fleetfoot.get("/short"));
+        origin.wait_for(2, "GET /short");
+        let (effect, verdict) = route("/short");
+        assert_eq!(effect, "open: refused with 503 until the probe under way has ended");
+        assert_eq!(verdict, effect);
+        gate.open();
+    });
 }

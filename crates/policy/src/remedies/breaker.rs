@@ -15,6 +15,7 @@ use crate::remedies::by_source::BySource;
 use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::stack::around::{Arrival, Held, Moment};
+use crate::stack::explain::{Then, Told, spoken};
 use crate::stack::verdict;
 
 /// Beyond so many targets, the others share the breaker of the last: a trip tells no more apart.
@@ -127,8 +128,30 @@ impl BreakerLayer {
         Err(Error::new(Kind::BreakerOpen, detail).after(self.rest(Instant::now()).unwrap_or_default()))
     }
 
-    /// How long until a call may pass, where none may now; for people and for `Retry-After`.
-    pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
+    /// What it would do with a call, for people.
+    pub(crate) fn explain(&self, now: Instant) -> Told {
+        let each = &self.0.each;
+        let closed = each.iter().filter(|breaker| breaker.is_closed()).count();
+        if closed == each.len() {
+            return Told::new("closed: lets it pass", Then::Passes);
+        }
+        if each.iter().any(|breaker| !breaker.is_closed() && breaker.would_pass(|| now)) {
+            return Told::new("open, and has rested: lets it pass as a probe", Then::Passes);
+        }
+        if closed > 0 {
+            let told = format!("closed for {closed} of {} targets: lets it pass", each.len());
+            return Told::new(told, Then::Passes);
+        }
+        let until = match each.iter().map(|breaker| breaker.rest(now)).filter(|rest| !rest.is_zero()).min() {
+            Some(rest) => format!("for another {}", spoken(rest)),
+            None => "until the probe under way has ended".to_owned(),
+        };
+        let told = if self.stands_in() { "`instead` for who reads, else refused" } else { "refused" };
+        Told::new(format!("open: {told} with 503 {until}"), Then::Refused)
+    }
+
+    /// How long until a call may pass, where none may now: for `Retry-After`.
+    fn rest(&self, now: Instant) -> Option<Duration> {
         let each = || self.0.each.iter();
         if each().any(|breaker| breaker.would_pass(|| now)) {
             return None;

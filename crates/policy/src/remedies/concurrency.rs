@@ -6,7 +6,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use guard::{Admission, InFlight, Permit};
@@ -19,6 +19,7 @@ use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
 use crate::stack::around::{Arrival, Held, Moment};
+use crate::stack::explain::{Then, Told};
 
 /// What all cores share of one policy's limit on calls under way.
 #[derive(Debug)]
@@ -121,9 +122,15 @@ impl ConcurrencyLayer {
         ConcurrencyLayer { concurrents, outcomes, concurrent, names }
     }
 
-    /// How many calls are under way, for people.
-    pub(crate) fn figures(&self) -> ConcurrencyFigures {
-        self.concurrent.figures()
+    /// How many calls are under way, and what that makes of another one; for people.
+    pub(crate) fn explain(&self) -> Told {
+        let ConcurrencyFigures { limit, under_way, waiting } = self.concurrent.figures();
+        let Told { effect, then } = match &self.concurrent.queue {
+            _ if under_way < limit && waiting == 0 => Told::new("lets it pass", Then::Passes),
+            Some(queue) => queue.explain(b"", Duration::ZERO, 503),
+            None => Told::new("refused with 503", Then::Refused),
+        };
+        Told::new(format!("{under_way} of {limit} calls under way: {effect}"), then)
     }
 
     pub(crate) fn arrive<A>(&self, moment: &Moment) -> Arrival<A> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expression::Context;
-use guard::{Admission, Heard, HeardQuota, LearntByOwner, LearntCall, LearntFigures, OwnersFigures};
+use guard::{
+    Admission, Heard, HeardQuota, LearntByOwner, LearntCall, LearntFigures, OwnersFigures, QuotaLeft,
+};
 use message::{Ask, Call, Clock, Error, Kind, RequestView, Result, Trip};
 use rules::provider_limit::{Said, SaidQuota};
 
@@ -14,6 +16,7 @@ use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
 use crate::stack::around::{Arrival, Held, Moment};
+use crate::stack::explain::{Then, Told, spoken};
 
 /// What all cores share of what one policy has learnt.
 #[derive(Debug)]
@@ -83,11 +86,22 @@ impl LearnLayer {
         LearnLayer { lessons, outcomes, owners, source: source.into(), names }
     }
 
-    /// What is known now of whoever's quota this request would use, and whether calls wait for it instead of being refused.
-    pub(crate) fn figures(&self, request: &RequestView<'_>) -> (LearntFigures, bool) {
-        let learnt = self.owners.known(&self.owner_of(request, &self.names));
+    /// What is known now of whoever's quota this request would use, and what that makes of it; for people.
+    pub(crate) fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
+        let owner = self.owner_of(request, names);
+        let learnt = self.owners.known(&owner);
         let figures = learnt.map(|learnt| learnt.figures(Instant::now())).unwrap_or_default();
-        (figures, self.lessons.queue.is_some())
+        let known = known(&figures);
+        let Told { effect, then } = match (&self.lessons.queue, figures.wait) {
+            (Some(queue), wait) if wait.is_some() || !queue.is_empty(&owner) => {
+                queue.explain(&owner, wait.unwrap_or_default(), 429)
+            }
+            (None, Some(wait)) => {
+                Told::new(format!("refused with 429 for another {}", spoken(wait)), Then::Refused)
+            }
+            (_, _) => Told::new("lets it pass", Then::Passes),
+        };
+        Told::new(format!("{known}: {effect}"), then)
     }
 
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q, moment: &Moment) -> Arrival<Q::Answer> {
@@ -150,6 +164,18 @@ impl LearnLayer {
         let name = &self.lessons.rule.name;
         Error::new(Kind::RateLimited, format!("policy {name}: the source has said to wait")).after(wait)
     }
+}
+
+/// What a source has said of its limits, for people.
+fn known(figures: &LearntFigures) -> String {
+    let LearntFigures { pause, per_second, quota, .. } = figures;
+    let pause = pause.map(|pause| format!("paused for another {}, as the source has asked", spoken(pause)));
+    let pace = per_second.filter(|pace| *pace > 0.0).map(|pace| format!("at most {pace:.2} calls a second"));
+    let quota = quota.map(|QuotaLeft { remaining, limit, reset }| {
+        format!("{remaining} of {limit} left, whole again in {}", spoken(reset))
+    });
+    let told: Vec<_> = pause.into_iter().chain(quota).chain(pace).collect();
+    if told.is_empty() { "the source has said nothing of limits".to_owned() } else { told.join("; ") }
 }
 
 /// Takes in what the source says in its answer. An error says nothing, and neither does an answer of ours.

@@ -21,11 +21,15 @@ use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
 use crate::stack::around::{Arrival, Moment};
+use crate::stack::explain::{Then, Told};
 use counted::Counted;
 
 pub use joint::{JointLimit, heartbeat};
 
 const NANOS: u128 = 1_000_000_000;
+
+/// What is refused gets this status.
+const TOO_MANY: u16 = 429;
 
 /// What all cores share of one policy's limit.
 #[derive(Debug)]
@@ -253,26 +257,32 @@ impl LimitLayer {
         decision.is_allowed
     }
 
-    /// What it would do with a request, for people, and whether it would refuse it. Nothing is taken.
-    pub(crate) fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
-        let Limited { counting, told, .. } = &*self.limited;
+    /// What it would do with a request, for people. Nothing is taken.
+    pub(crate) fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
+        let Limited { counting, told, queue, .. } = &*self.limited;
         let (policy, amount) = (&told.name, told.amount);
-        self.with_key(request, &self.names, |key| match counting {
-            Counting::Here(counted) => {
+        let Told { effect, then } = self.with_key(request, names, |key| match (counting, queue) {
+            (Counting::Here(counted), queue) => {
                 let decision = counted.peek(key, Instant::now());
                 let Quota { remaining, reset, .. } = self.limited.quota(&decision);
-                if decision.is_allowed {
-                    (format!("`{policy}`: lets it pass, {remaining} of {amount} left after it"), false)
-                } else {
-                    let told = format!("refused with 429; full quota ({amount}) restored in {reset} s");
-                    (format!("`{policy}`: {told}"), true)
+                match queue {
+                    Some(queue) if !decision.is_allowed || !queue.is_empty(key) => {
+                        queue.explain(key, decision.retry_after, TOO_MANY)
+                    }
+                    _ if decision.is_allowed => {
+                        let told = format!("lets it pass, {remaining} of {amount} left after it");
+                        Told::new(told, Then::Passes)
+                    }
+                    _ => {
+                        let told =
+                            format!("refused with {TOO_MANY}; full quota ({amount}) restored in {reset} s");
+                        Told::new(told, Then::Refused)
+                    }
                 }
             }
-            Counting::Together(joint) => {
-                let (told, is_refused) = joint.explain(key);
-                (format!("`{policy}`: {told}"), is_refused)
-            }
-        })
+            (Counting::Together(joint), queue) => joint.explain(key, queue.as_ref()),
+        });
+        Told::new(format!("`{policy}`: {effect}"), then)
     }
 
     /// What a request counts against, for as long as it takes to count it.

@@ -11,6 +11,7 @@ use message::{RequestView, Trip};
 use tokio::time::Instant;
 
 use crate::remedies::outcomes::Outcome;
+use crate::stack::explain::{Then, Told, spoken};
 
 /// See the module.
 #[derive(Debug)]
@@ -50,6 +51,19 @@ impl Queue {
     /// Whether nobody waits for what this key stands for, so that a newcomer overtakes nobody.
     pub(crate) fn is_empty(&self, key: &[u8]) -> bool {
         self.lines.is_empty(key)
+    }
+
+    /// What becomes of a call that may not go sooner than this, for people. `status`: what it is refused with in vain.
+    pub(crate) fn explain(&self, key: &[u8], least: Duration, status: u16) -> Told {
+        let (before, most) = (self.lines.waiting_for(key), spoken(self.rule.wait));
+        if least > self.rule.wait {
+            let least = spoken(least);
+            let told =
+                format!("refused with {status}: its turn would come in {least}, and it waits {most} at most");
+            return Told::new(told, Then::Refused);
+        }
+        let least = if least.is_zero() { String::new() } else { format!("{} at least, ", spoken(least)) };
+        Told::new(format!("waits for its turn, {least}{most} at most, {before} before it"), Then::Waits)
     }
 
     /// How many wait.

@@ -1,17 +1,75 @@
 //! Explain: what each layer of a stack would do with a request, for people. Asks nobody and takes nothing.
 
-use guard::{LearntFigures, QuotaLeft};
+use std::time::Duration;
+
 use message::{FieldPattern, RequestView};
 use plan::FieldEdits;
 use tokio::time::Instant;
 
-use crate::remedies::concurrency::ConcurrencyFigures;
 use crate::remedies::kept::Remedy;
 use crate::stack::layer::Layer;
 
+/// What a layer would do with a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// In a sentence.
+    pub effect: String,
+    /// What becomes of the request.
+    pub then: Then,
+}
+
+/// What becomes of a request at a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It goes on at once.
+    Passes,
+    /// It goes on after its turn has come.
+    Waits,
+    /// It does not go on.
+    Refused,
+}
+
+impl Told {
+    pub(crate) fn new(effect: impl Into<String>, then: Then) -> Self {
+        Told { effect: effect.into(), then }
+    }
+}
+
+/// As people say it: one digit after the point below ten seconds, none above; below one, in milliseconds.
+pub(crate) fn spoken(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds >= 9.95 => format!("{seconds:.0} s"),
+        seconds if seconds >= 0.9995 => format!("{} s", (seconds * 10.0).round() / 10.0),
+        seconds => format!("{} ms", (seconds * 1000.0).ceil()),
+    }
+}
+
 impl Layer {
-    /// What it would do, in a sentence; and whether it would refuse the request.
-    pub fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
+    /// The same, for those whose word depends on what has happened before; `None`: what they do stands in the file.
+    pub fn state(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Option<Told> {
+        match self {
+            Layer::Breaker(breaker) => Some(breaker.explain(Instant::now().into_std())),
+            Layer::Limit(limit) => Some(limit.explain(request, names)),
+            Layer::Learn(learn) => Some(learn.explain(request, names)),
+            Layer::Concurrency(concurrency) => Some(concurrency.explain()),
+            Layer::Accounts(accounts) => {
+                let (effect, refuses) = accounts.accounts.explain();
+                Some(Told::new(effect, if refuses { Then::Refused } else { Then::Passes }))
+            }
+            _ => None,
+        }
+    }
+
+    /// What it would do with a request, on a route with these names for the segments of its path.
+    pub fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
+        self.state(request, names).unwrap_or_else(|| {
+            let (effect, refuses) = self.effect(request);
+            Told::new(effect, if refuses { Then::Refused } else { Then::Passes })
+        })
+    }
+
+    /// What it does, in a sentence; and whether it refuses the request.
+    fn effect(&self, request: &RequestView<'_>) -> (String, bool) {
         match self {
             Layer::Cache(cache) => {
                 let name = &cache.policy.name;
@@ -25,7 +83,9 @@ impl Layer {
                     return (format!("makes no {} twice", request.method), false);
                 }
                 let told = match hedge.after(Instant::now()) {
-                    Some(after) => format!("makes a call that takes longer than {after:?} a second time"),
+                    Some(after) => {
+                        format!("makes a call that takes longer than {} a second time", spoken(after))
+                    }
                     None => "measures how long calls take: too few have ended on this core".to_owned(),
                 };
                 (told, false)
@@ -36,27 +96,18 @@ impl Layer {
                     let method = request.method;
                     return (format!("asks again only if this {method} never reached the source"), false);
                 }
-                let (tries, pause, share) = (rule.attempts, rule.longest, rule.share * 100.0);
+                let (tries, pause, share) = (rule.attempts, spoken(rule.longest), rule.share * 100.0);
                 let told = format!(
-                    "up to {tries} tries in all, at most {pause:?} apart; at most {share:.0} % of calls are retries"
+                    "up to {tries} tries in all, at most {pause} apart; at most {share:.0} % of calls are retries"
                 );
                 (told, false)
             }
-            Layer::Breaker(breaker) => match breaker.rest(Instant::now().into_std()) {
-                None => ("closed: lets it pass".to_owned(), false),
-                Some(rest) => (format!("open: refused with 503 for another {rest:?}"), true),
-            },
-            Layer::Limit(limit) => limit.explain(request),
-            Layer::Learn(learn) => {
-                let (figures, has_queue) = learn.figures(request);
-                learnt(&figures, has_queue)
-            }
-            Layer::Concurrency(concurrency) => {
-                let ConcurrencyFigures { limit, under_way, waiting } = concurrency.figures();
-                (format!("{under_way} of {limit} calls under way, {waiting} waiting"), false)
-            }
+            Layer::Breaker(_)
+            | Layer::Limit(_)
+            | Layer::Learn(_)
+            | Layer::Concurrency(_)
+            | Layer::Accounts(_) => unreachable!("they have a state"),
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
-            Layer::Accounts(accounts) => accounts.accounts.explain(),
             Layer::Headers(layer) => (changes(&layer.headers), false),
             Layer::Cors(cors) => {
                 let origin = request.fields.first(&http::header::ORIGIN);
@@ -81,26 +132,8 @@ impl Layer {
                 Ok(None) => ("leaves this path as it is".to_owned(), false),
                 Err(error) => (format!("refused with 400: {}", error.detail()), false),
             },
-            Layer::Timeout(timeout) => (format!("gives up after {:?}", timeout.within), false),
+            Layer::Timeout(timeout) => (format!("gives up after {}", spoken(timeout.within)), false),
         }
-    }
-}
-
-/// What a source has said of its limits, and what that makes of a call.
-fn learnt(figures: &LearntFigures, has_queue: bool) -> (String, bool) {
-    let LearntFigures { pause, wait, per_second, quota } = figures;
-    let pause = pause.map(|pause| format!("paused for another {pause:.1?}, as the source has asked"));
-    let pace = per_second.filter(|pace| *pace > 0.0).map(|pace| format!("at most {pace:.2} calls a second"));
-    let quota = quota.map(|QuotaLeft { remaining, limit, reset }| {
-        format!("{remaining} of {limit} left, whole again in {reset:.1?}")
-    });
-    let told: Vec<_> = pause.into_iter().chain(quota).chain(pace).collect();
-    let told =
-        if told.is_empty() { "the source has said nothing of limits".to_owned() } else { told.join("; ") };
-    match wait {
-        None => (format!("{told}: lets it pass"), false),
-        Some(wait) if has_queue => (format!("{told}: waits, {wait:.1?} at least"), false),
-        Some(wait) => (format!("{told}: refused with 429 for another {wait:.1?}"), true),
     }
 }
 
@@ -130,4 +163,25 @@ fn goes_wrong(faults: &plan::FaultInjection) -> String {
     let cut = (faults.cut > 0.0).then(|| format!("{} % break off", percent(faults.cut)));
     let told: Vec<_> = delay.into_iter().chain(abort).chain(cut).collect();
     format!("on purpose: {}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_as_people_say_them() {
+        for (nanos, told) in [
+            (54_427_713_517_u64, "54 s"),
+            (9_940_000_000, "9.9 s"),
+            (9_960_000_000, "10 s"),
+            (2_000_000_000, "2 s"),
+            (999_999_999, "1 s"),
+            (300_000_000, "300 ms"),
+            (1, "1 ms"),
+            (0, "0 ms"),
+        ] {
+            assert_eq!(spoken(Duration::from_nanos(nanos)), told, "{nanos}");
+        }
+    }
 }

@@ -3,10 +3,11 @@
 
 use compose::{Outcome, ShownStep, Took, critical_path, shown};
 use http::StatusCode;
-use message::{Request, Response, Result};
-use plan::{Layer, Run, Wrapping};
+use message::{Request, RequestView, Response, Result};
+use plan::{Layer, Layers, Run, Wrapping};
 use serde::Serialize;
 
+use crate::explain::controls::Control;
 use crate::walk::composed::Composed;
 
 /// The steps of a route.
@@ -37,6 +38,8 @@ pub struct StepAnswer {
     pub needs: Vec<String>,
     /// What wraps its call, outermost first.
     pub stack: Vec<&'static str>,
+    /// How those of them stand now whose word depends on what has happened before.
+    pub states: Vec<Control>,
 }
 
 /// One step that was run.
@@ -53,10 +56,17 @@ pub struct Bar {
 }
 
 impl ComposedAnswer {
-    pub(super) fn of(composed: &Composed, wrappings: &[Wrapping]) -> Self {
+    pub(super) fn of(composed: &Composed, wrappings: &[Wrapping], request: &RequestView<'_>) -> Self {
         let plan = &composed.composition.plan;
         let mut steps = Vec::new();
-        flatten("", shown(&plan.graph), wrappings, &mut steps);
+        let states = |number: usize, layers: &Layers| {
+            let told = |(meant, layer): (&Layer, &policy::Layer)| {
+                let told = layer.state(request, &composed.composition.names)?;
+                Some(Control::new(meant.word(), told.effect))
+            };
+            layers.iter().zip(composed.layers_of_step(number)).filter_map(told).collect()
+        };
+        flatten("", shown(&plan.graph), wrappings, &states, &mut steps);
         ComposedAnswer {
             run: match plan.run {
                 Run::Parallel => "parallel".to_owned(),
@@ -126,13 +136,24 @@ impl Bar {
     }
 }
 
-fn flatten(within: &str, steps: Vec<ShownStep>, wrappings: &[Wrapping], out: &mut Vec<StepAnswer>) {
+fn flatten(
+    within: &str,
+    steps: Vec<ShownStep>,
+    wrappings: &[Wrapping],
+    states: &impl Fn(usize, &Layers) -> Vec<Control>,
+    out: &mut Vec<StepAnswer>,
+) {
     for step in steps {
         let name = if within.is_empty() { step.name } else { format!("{within}/{}", step.name) };
-        let stack = step.wrapping.map(|number| wrappings[number].layers.iter().map(Layer::word).collect());
-        let stack = stack.unwrap_or_default();
-        out.push(StepAnswer { name: name.clone(), asks: step.asks, needs: step.needs, stack });
-        flatten(&name, step.inside, wrappings, out);
+        let layers = step.wrapping.map(|number| (number, &wrappings[number].layers));
+        out.push(StepAnswer {
+            name: name.clone(),
+            asks: step.asks,
+            needs: step.needs,
+            stack: layers.iter().flat_map(|(_, layers)| layers.iter().map(Layer::word)).collect(),
+            states: layers.map(|(number, layers)| states(number, layers)).unwrap_or_default(),
+        });
+        flatten(&name, step.inside, wrappings, states, out);
     }
 }
 

@@ -10,7 +10,7 @@ use message::{Call, Error, Kind, OnBehalf, Request, Response, Result, Trip};
 use tokio::time::Instant;
 
 use crate::walk::composition::Composition;
-use crate::walk::lines::Lines;
+use crate::walk::lines::{Lines, StepStack};
 use crate::walk::steps::Steps;
 
 /// See the module. Clones share everything.
@@ -23,6 +23,14 @@ pub(crate) struct Composed {
 impl Composed {
     pub(crate) fn new(composition: Arc<Composition>, lines: Rc<Lines>) -> Self {
         Composed { composition, lines }
+    }
+
+    /// What wraps the calls of steps with this number.
+    pub(crate) fn layers_of_step(&self, number: usize) -> &[policy::Layer] {
+        match &self.lines.steps[number] {
+            StepStack::Http(stack, _) => stack.layers(),
+            StepStack::Value(stack) => stack.layers(),
+        }
     }
 
     /// Answers, and says what each step did, also where there is no answer.

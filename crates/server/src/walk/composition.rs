@@ -14,7 +14,7 @@ pub(crate) type Names = Arc<[Option<Box<str>>]>;
 /// See the module.
 pub(crate) struct Composition {
     pub(crate) plan: Arc<Compose>,
-    pub(super) names: Names,
+    pub(crate) names: Names,
     /// For `run: pool(…)`.
     pub(super) places: Option<Arc<Places>>,
     /// Bytes of a request's body that steps may read.

@@ -19,6 +19,9 @@ use message::{Error, Kind, Result};
 use plan::{Algorithm, WhenGone};
 use redis_link::{Link, Value};
 
+use super::TOO_MANY;
+use crate::remedies::queue::Queue;
+use crate::stack::explain::{Then, Told, spoken};
 use markers::Markers;
 use names::Names;
 use script::Script;
@@ -227,26 +230,29 @@ impl JointLimit {
         Error::new(Kind::MalformedResponse, format!("source {name}: a script's reply is none of ours"))
     }
 
-    /// What would be said of a call, for people, and whether it would be refused; Redis is not asked.
-    pub(super) fn explain(&self, key: &[u8]) -> (String, bool) {
+    /// What would become of a call, for people; Redis is not asked.
+    pub(super) fn explain(&self, key: &[u8], queue: Option<&Queue>) -> Told {
         let (source, instances) = (&self.shared.redis.name, self.instances());
         let Some(own) = self.joint.peek_alone(key, Instant::now()) else {
             let told =
                 format!("counted in `{source}` by all instances, {instances} seen lately; not asked here");
-            return (told, false);
+            return Told::new(told, Then::Passes);
         };
-        let (told, is_refused) = match self.shared.when_gone {
-            WhenGone::Local if own.is_allowed => {
-                (format!("lets it pass by this instance's part, {} left after it", own.remaining), false)
+        let Told { effect, then } = match (self.shared.when_gone, queue) {
+            (WhenGone::Local, _) if own.is_allowed => {
+                let told = format!("lets it pass by this instance's part, {} left after it", own.remaining);
+                Told::new(told, Then::Passes)
             }
-            WhenGone::Local => {
-                let wait = own.retry_after;
-                (format!("refused with 429, this instance's part is used up for {wait:?}"), true)
+            (WhenGone::Local, Some(queue)) => queue.explain(key, own.retry_after, TOO_MANY),
+            (WhenGone::Local, None) => {
+                let wait = spoken(own.retry_after);
+                let told = format!("refused with {TOO_MANY}, this instance's part is used up for {wait}");
+                Told::new(told, Then::Refused)
             }
-            WhenGone::Refuse => ("refused with 503".to_owned(), true),
-            WhenGone::Allow => ("passes uncounted".to_owned(), false),
+            (WhenGone::Refuse, _) => Told::new("refused with 503", Then::Refused),
+            (WhenGone::Allow, _) => Told::new("passes uncounted", Then::Passes),
         };
-        (format!("`{source}` cannot be asked: {told}"), is_refused)
+        Told::new(format!("`{source}` cannot be asked: {effect}"), then)
     }
 }
 
