@@ -29,10 +29,14 @@ pub struct Quota {
     pub reset: u64,
 }
 
+/// No integer of a structured field is larger (RFC 9651 §3.3.1).
+const LARGEST: u64 = 999_999_999_999_999;
+
 impl QuotaPolicy {
     /// `name`: of a policy, so letters, digits, `_` and `-`.
     pub fn new(name: &str, amount: u64, window: u64) -> Self {
-        let field = HeaderValue::try_from(format!("\"{name}\";q={amount};w={window}"))
+        let (told_amount, told_window) = (amount.min(LARGEST), window.min(LARGEST));
+        let field = HeaderValue::try_from(format!("\"{name}\";q={told_amount};w={told_window}"))
             .expect("the name of a policy has nothing in it that a field may not have");
         QuotaPolicy { name: name.into(), amount, window, field }
     }
@@ -45,7 +49,21 @@ impl Quota {
         out.extend_from_slice(self.policy.name.as_bytes());
         for (before, number) in [(&b"\";r="[..], self.remaining), (b";t=", self.reset)] {
             out.extend_from_slice(before);
-            out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            out.extend_from_slice(itoa::Buffer::new().format(number.min(LARGEST)).as_bytes());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_fits_into_a_structured_field() {
+        let policy = Arc::new(QuotaPolicy::new("p", u64::MAX, 31_536_000_000_000_000));
+        assert_eq!(policy.field, "\"p\";q=999999999999999;w=999999999999999");
+        let mut told = Vec::new();
+        Quota { policy, remaining: u64::MAX, reset: 1_000_000_000_000_000 }.write_rest(&mut told);
+        assert_eq!(told, b"\"p\";r=999999999999999;t=999999999999999");
     }
 }

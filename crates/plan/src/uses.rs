@@ -126,9 +126,9 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
              the value reads",
         );
     }
-    if let Some(limit) = used.limit_of_nobody() {
+    if let Some((limit, verb)) = used.limit_of_nobody() {
         let cause = format!(
-            "{} counts by who asks, and behind a cache nobody knows: one fetch is for many",
+            "{} {verb} by who asks, and behind a cache nobody knows: one fetch is for many",
             quoted(limit)
         );
         report.at(

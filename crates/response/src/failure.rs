@@ -193,7 +193,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::Loop => "the request keeps coming back here: servers forward it in a loop",
         Kind::RateLimited => "too many requests; try again later",
         Kind::LimitUnavailable => "the limit on this route cannot be counted now; try again later",
-        Kind::Overloaded => "too many requests are waiting; try again later",
+        Kind::Overloaded => "too many requests at once; try again later",
         Kind::HookFailed => "a function that this route calls failed",
         Kind::Draining => "this server is shutting down; try again",
         Kind::Internal => "something went wrong inside fleetfoot",

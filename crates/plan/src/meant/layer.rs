@@ -206,15 +206,23 @@ impl Layers {
         })
     }
 
-    /// A limit that counts by who asks, and stands where that is not known any more: behind a cache, which asks for many.
-    pub fn limit_of_nobody(&self) -> Option<&str> {
+    /// A limit that counts by who asks, or a queue that orders by it, and stands where that is not known any more: behind a cache, which
+    /// asks for many. With what it does.
+    pub fn limit_of_nobody(&self) -> Option<(&str, &'static str)> {
         let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
-        self.0[cached..].iter().find_map(|layer| match layer {
-            Layer::Limit { limit, .. } if matches!(limit.by, LimitBy::Value(_) | LimitBy::Shares(_)) => {
-                Some(limit.name.as_str())
-            }
-            Layer::Learn(learn) if learn.by.is_some() => Some(learn.name.as_str()),
-            _ => None,
+        self.0[cached..].iter().find_map(|layer| {
+            let (name, counts, queue) = match layer {
+                Layer::Limit { limit, .. } => {
+                    let counts = matches!(limit.by, LimitBy::Value(_) | LimitBy::Shares(_));
+                    (&limit.name, counts, &limit.queue)
+                }
+                Layer::Learn(learn) => (&learn.name, learn.by.is_some(), &learn.queue),
+                Layer::Concurrency(concurrency) => (&concurrency.name, false, &concurrency.queue),
+                _ => return None,
+            };
+            let orders = queue.as_ref().is_some_and(|queue| queue.priority.is_some() || queue.fair.is_some());
+            let verb = if counts { "counts" } else { "orders its `queue`" };
+            (counts || orders).then_some((name.as_str(), verb))
         })
     }
 

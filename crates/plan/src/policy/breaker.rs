@@ -55,8 +55,9 @@ fn opens(section: &Section<'_>, report: &mut Report) -> Opens {
         }
         return Opens::InARow(value::number(node, 1..=1_000_000, report).unwrap_or(1) as u32);
     }
-    section.set("errors", &mut share, report, |node, report| value::parsed(node, report, unit::fraction));
-    section.set("window", &mut window, report, value::duration);
+    section
+        .set("errors", &mut share, report, |node, report| value::parsed(node, report, unit::some_fraction));
+    section.set("window", &mut window, report, value::timeout);
     section.set("calls", &mut fewest, report, |node, report| {
         Some(value::number(node, 1..=1_000_000, report)? as u32)
     });
@@ -66,10 +67,15 @@ fn opens(section: &Section<'_>, report: &mut Report) -> Opens {
 /// `5s`, or `1s..30s`.
 fn rest(text: &str) -> Result<(Duration, Duration), Reason> {
     let Some((first, longest)) = text.split_once("..") else {
-        let rest = unit::duration(text)?;
-        return Ok((rest, rest));
+        return rest(&format!("{text}..{text}"));
     };
     let (first, longest) = (unit::duration(first)?, unit::duration(longest)?);
+    if first.is_zero() {
+        return Err(Reason::new(
+            "the first rest is no time at all",
+            "write a duration above zero, like `1s..30s`",
+        ));
+    }
     if first > longest {
         return Err(Reason::new("the first rest is longer than the longest", "write it like `1s..30s`"));
     }

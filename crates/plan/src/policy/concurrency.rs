@@ -59,5 +59,12 @@ fn adaptive(node: Node<'_>, report: &mut Report) -> Option<guard::Concurrency> {
     }
     let mut first = default::CONCURRENCY_FIRST.clamp(least, most.max(least));
     section.set("first", &mut first, report, calls);
+    if let Some(node) = section.get("first")
+        && least <= most
+        && !(least..=most).contains(&first)
+    {
+        let cause = format!("`first` is not between `least` ({least}) and `most` ({most})");
+        report.at(node, cause, "write a number between the two, or move them");
+    }
     Some(guard::Concurrency::Adaptive { least, most: most.max(least), first })
 }

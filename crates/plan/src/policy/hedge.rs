@@ -1,5 +1,7 @@
 //! Hedge: `hedge` of a policy → [`Hedge`]: `true`, or its section.
 
+use std::time::Duration;
+
 use crate::meant::{Hedge, HedgeAfter};
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
@@ -16,14 +18,23 @@ pub(super) fn hedge(name: &str, node: Node<'_>, report: &mut Report) -> Option<H
     }
     let section = Section::open(node, &schema::HEDGE, report)?;
     section.set("after", &mut hedge.after, report, |node, report| value::parsed(node, report, after_what));
-    section
-        .set("budget", &mut hedge.share, report, |node, report| value::parsed(node, report, unit::fraction));
+    section.set("budget", &mut hedge.share, report, |node, report| {
+        value::parsed(node, report, unit::some_fraction)
+    });
     Some(hedge)
 }
 
 /// `p95`, or `200ms`.
 fn after_what(text: &str) -> Result<HedgeAfter, Reason> {
-    let Some(digits) = text.strip_prefix('p') else { return Ok(HedgeAfter::Time(unit::duration(text)?)) };
+    let Some(digits) = text.strip_prefix('p') else {
+        return match unit::duration(text)? {
+            Duration::ZERO => {
+                let cause = format!("{} is no time at all", quoted(text));
+                Err(Reason::new(cause, "write a duration above zero: after none, every call is made twice"))
+            }
+            time => Ok(HedgeAfter::Time(time)),
+        };
+    };
     let percent = digits.parse::<f64>().ok().filter(|percent| (50.0..100.0).contains(percent));
     let cause = || format!("{} is no percentile to hedge at", quoted(text));
     percent

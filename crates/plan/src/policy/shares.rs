@@ -34,7 +34,9 @@ pub(super) fn shares(node: Node<'_>, report: &mut Report) -> Option<Shares> {
     }
     let of: Vec<(String, f64)> = entries
         .into_iter()
-        .filter_map(|entry| Some((entry.key().to_owned(), value::parsed(entry, report, unit::fraction)?)))
+        .filter_map(|entry| {
+            Some((entry.key().to_owned(), value::parsed(entry, report, unit::some_fraction)?))
+        })
         .collect();
     let mut others = (1.0 - of.iter().map(|(_, share)| share).sum::<f64>()).max(0.0);
     section.set("others", &mut others, report, |node, report| value::parsed(node, report, unit::fraction));

@@ -187,7 +187,12 @@ pub(crate) static RETRY: Section = Section {
             Some("20%"),
             "Retries at most, as a share of the calls of the last ten seconds.",
         ),
-        word("floor", "rate", Some("3/s"), "Retries that are allowed besides that share."),
+        word(
+            "floor",
+            "rate",
+            Some("3/s"),
+            "Retries that are allowed besides that share; those of ten seconds may come at once.",
+        ),
         word(
             "on",
             "status or word, or list",

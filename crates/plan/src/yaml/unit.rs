@@ -57,6 +57,14 @@ pub fn fraction(text: &str) -> Result<f64, Reason> {
     }
 }
 
+/// The same, above 0 %.
+pub(crate) fn some_fraction(text: &str) -> Result<f64, Reason> {
+    match fraction(text)? {
+        0.0 => Err(Reason::new(format!("{} is nothing at all", quoted(text)), "write a share above `0%`")),
+        share => Ok(share),
+    }
+}
+
 /// `100/s`, `5/m`, `1000/h`, `10/30s`.
 pub fn rate(text: &str) -> Result<Rate, Reason> {
     let wrong = |remedy: &str| Reason::new(format!("{} is not a rate", quoted(text)), remedy);
@@ -64,14 +72,24 @@ pub fn rate(text: &str) -> Result<Rate, Reason> {
         return Err(wrong("write how many in how long, like `100/s`"));
     };
     let unit = PER.iter().find(|(unit, _)| *unit == per).map(|(_, seconds)| Duration::from_secs(*seconds));
-    let Some(per) = unit.or_else(|| duration(per).ok().filter(|per| !per.is_zero())) else {
+    let per = match unit {
+        Some(per) => per,
+        None if per.starts_with(|c: char| c.is_ascii_digit()) => duration(per)?,
+        None => Duration::ZERO,
+    };
+    if per.is_zero() {
         return Err(wrong(
             "write `/s`, `/m`, `/h` or `/d` after the number, like `100/s`, or a time above zero, like `10/30s`",
         ));
-    };
+    }
     match number(count) {
-        Some(0) | None => Err(wrong("write a whole number above zero before the slash, like `100/s`")),
+        Some(0) => Err(wrong("write a whole number above zero before the slash, like `100/s`")),
         Some(count) => Ok(Rate { count, per }),
+        None if !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()) => Err(Reason::new(
+            format!("{} is too large", quoted(count)),
+            "write a smaller number, like `100/s`",
+        )),
+        None => Err(wrong("write a whole number above zero before the slash, like `100/s`")),
     }
 }
 

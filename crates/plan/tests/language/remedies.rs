@@ -208,6 +208,54 @@ fn what_makes_no_sense_is_told() {
             "2:52 policies.p.concurrency.adaptive.least | `least` is more than `most` | write less than `most`",
         ),
         (
+            "limit: 99999999999999999999/s",
+            "2:25 policies.p.limit | `99999999999999999999` is too large | write a smaller number, like `100/s`",
+        ),
+        (
+            "limit: 1/100000d",
+            "2:25 policies.p.limit | `100000d` is too long | write at most `24855d` (68 years)",
+        ),
+        (
+            "limit: 5/0s",
+            "2:25 policies.p.limit | `5/0s` is not a rate | write `/s`, `/m`, `/h` or `/d` after the number, like `100/s`, or a time above zero, like `10/30s`",
+        ),
+        (
+            "breaker: { window: 0s }",
+            "2:37 policies.p.breaker.window | `0s` is no time at all | write a duration above zero",
+        ),
+        (
+            "breaker: { errors: 0% }",
+            "2:37 policies.p.breaker.errors | `0%` is nothing at all | write a share above `0%`",
+        ),
+        (
+            "breaker: { probe: 0s }",
+            "2:36 policies.p.breaker.probe | the first rest is no time at all | write a duration above zero, like `1s..30s`",
+        ),
+        (
+            "breaker: { probe: 0s..1s }",
+            "2:36 policies.p.breaker.probe | the first rest is no time at all | write a duration above zero, like `1s..30s`",
+        ),
+        (
+            "hedge: { after: 0ms }",
+            "2:34 policies.p.hedge.after | `0ms` is no time at all | write a duration above zero: after none, every call is made twice",
+        ),
+        (
+            "hedge: { budget: 0% }",
+            "2:35 policies.p.hedge.budget | `0%` is nothing at all | write a share above `0%`",
+        ),
+        (
+            "limit: { rate: 5/s, shares: { by: \"${url}\", of: { a: 0% } } }",
+            "2:71 policies.p.limit.shares.of.a | `0%` is nothing at all | write a share above `0%`",
+        ),
+        (
+            "concurrency: { adaptive: { first: 5000 } }",
+            "2:52 policies.p.concurrency.adaptive.first | `first` is not between `least` (1) and `most` (1000) | write a number between the two, or move them",
+        ),
+        (
+            "concurrency: { adaptive: { least: 20, first: 8 } }",
+            "2:63 policies.p.concurrency.adaptive.first | `first` is not between `least` (20) and `most` (1000) | write a number between the two, or move them",
+        ),
+        (
             "timeout: { overall: 1s, per_try: 2s }",
             "2:51 policies.p.timeout.per_try | one try may take longer than all of them together | write less than `overall`",
         ),
@@ -235,6 +283,16 @@ fn what_makes_no_sense_is_told() {
             "p: { cache: true, limit: { rate: 1/s, per: \"${client.address}\" } }",
             "{ match: /, proxy: api, use: p }",
             "3:39 routes[0].use | `p` counts by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
+        ),
+        (
+            "p: { cache: true, concurrency: { max: 1, queue: { wait: 1s, priority: \"${header('P')}\" } } }",
+            "{ match: /, proxy: api, use: p }",
+            "3:39 routes[0].use | `p` orders its `queue` by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
+        ),
+        (
+            "p: { cache: true, limit: { rate: 1/s, queue: { wait: 1s, fair: \"${client.network}\" } } }",
+            "{ match: /, proxy: api, use: p }",
+            "3:39 routes[0].use | `p` orders its `queue` by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
         ),
         (
             "p: { cache: true }, q: { limit: { rate: 1/s, per: \"${url}\" } }",
