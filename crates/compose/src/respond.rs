@@ -40,9 +40,8 @@ impl Served {
         }
         let mut fields = HeaderMap::with_capacity(6);
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if !compose.vary.is_empty() {
-            let list = compose.vary.iter().map(HeaderName::as_str).collect::<Vec<_>>().join(", ");
-            fields.insert(VARY, HeaderValue::try_from(list).expect("names of fields are a field value"));
+        if let Some(vary) = &compose.vary {
+            fields.insert(VARY, vary.clone());
         }
         match failed(took) {
             None => {

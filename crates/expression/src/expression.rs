@@ -11,6 +11,7 @@ use crate::computed;
 use crate::fault::{ExpressionFault, quoted};
 use crate::kind::ValueKind;
 use crate::names::Names;
+use crate::reads::Reads;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
 use crate::unable::{Failure, Unable};
@@ -87,6 +88,11 @@ impl Expression {
     /// The cookies of a request that it reads.
     pub fn cookies(&self) -> impl Iterator<Item = &str> {
         self.compiled.form.slots().iter().filter_map(Slot::cookie)
+    }
+
+    /// All that it reads of a request.
+    pub fn reads(&self) -> Reads<'_> {
+        Reads::of(self.compiled.form.slots().iter())
     }
 
     /// The expression as written, without `${` and `}`.

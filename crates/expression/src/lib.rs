@@ -11,6 +11,7 @@
 //! - `output`: one expression whose value goes into JSON or a statement; `reshape` is what may be done to it.
 //! - `content`: literal JSON with expressions in it.
 //! - `names`, `given`: what is known, and at hand, beside the request.
+//! - `reads`: what one reads of a request, for whoever gives to others what is made of it.
 //! - `argument`: a word behind a command: one value, or all of a repeated parameter.
 //! - `slot`: one thing a request may hold. `claim` and `decode` read two kinds of them, `answered` those of a response.
 //! - `computed`: the tree, run for a request; `unable` is why it gives nothing though all that it reads is there.
@@ -34,6 +35,7 @@ mod names;
 mod nearest;
 mod operators;
 mod output;
+mod reads;
 mod reshape;
 mod roots;
 mod scalar;
@@ -54,6 +56,7 @@ pub use kind::ValueKind;
 pub use names::{Named, Names, Parts};
 pub use nearest::nearest;
 pub use output::Output;
+pub use reads::Reads;
 pub use roots::is_root;
 pub use scalar::{Parameter, Scalar};
 pub use template::{Template, Unwritten};

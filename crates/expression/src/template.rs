@@ -6,12 +6,12 @@ use std::sync::Arc;
 use http::HeaderName;
 
 use crate::Context;
-use crate::answered::Answered;
 use crate::compile::{Form, Known, compile};
 use crate::computed::{self, Computed};
 use crate::fault::{ExpressionFault, quoted};
 use crate::kind::ValueKind;
 use crate::names::Names;
+use crate::reads::Reads;
 use crate::scan::{Piece, pieces};
 use crate::slot::Slot;
 use crate::unable::{Cause, Failure, Unable};
@@ -293,19 +293,14 @@ impl Template {
         self.parts.iter().flat_map(Part::slots).any(Slot::is_of_request)
     }
 
-    /// Whether it reads segments of the path by their names.
-    pub fn reads_segments(&self) -> bool {
-        self.parts.iter().flat_map(Part::slots).any(|slot| matches!(slot, Slot::Path(_)))
+    /// All that it reads of a request.
+    pub fn reads(&self) -> Reads<'_> {
+        Reads::of(self.parts.iter().flat_map(Part::slots))
     }
 
     /// Whether it reads who asks: `client.address`, `client.network`.
     pub fn reads_client(&self) -> bool {
         self.parts.iter().flat_map(Part::slots).any(Slot::is_of_client)
-    }
-
-    /// Whether it reads what the cache did.
-    pub fn reads_cache(&self) -> bool {
-        self.parts.iter().flat_map(Part::slots).any(|slot| *slot == Slot::Answered(Answered::Cache))
     }
 
     /// The cookies of a request that it reads.

@@ -166,4 +166,6 @@ pub(crate) const QUEUE_SIZE: usize = 1000;
 pub(crate) const LEARN_OWNERS: usize = 10_000;
 pub(crate) const LEARN_LONGEST: Duration = Duration::from_mins(1);
 pub(crate) const LIMIT_KEYS: usize = 100_000;
+/// What the cache is called that keeps for `on_error: stale`, where nothing else is cached.
+pub(crate) const STALE: &str = "on_error: stale";
 pub(crate) const STEP_STALE: Duration = Duration::from_hours(24);

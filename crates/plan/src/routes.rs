@@ -15,7 +15,7 @@ use std::sync::Arc;
 use http::Method;
 
 use crate::known::{Known, KnownSource, SourceKind};
-use crate::meant::{Layer, Layers, Pattern, Route, RouteEnd, SourceId};
+use crate::meant::{Asker, Layer, Layers, Pattern, Route, RouteEnd, SourceId};
 use crate::routes::answer::{answer, without_source};
 use crate::routes::compose::compose;
 use crate::routes::escape::escapes;
@@ -99,7 +99,7 @@ fn route<'t>(
         RouteEnd::Read(read) => known.around(read.from),
         RouteEnd::Compose(_) | RouteEnd::Respond => &none,
     };
-    onto(&mut layers, around, used, report);
+    onto(&mut layers, around, Asker::Client, used, report);
     layers.push_some(answer);
     if let (RouteEnd::Compose(_) | RouteEnd::Read(_) | RouteEnd::Respond, Some(rewrite)) =
         (&end, layers.rewrite())

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use crate::default;
 use crate::known::Known;
-use crate::meant::{Auth, Layers, Signed, SourceId};
+use crate::meant::{Asker, Auth, Decides, Layer, Layers, Signed, SourceId};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::tree::{Node, Shape};
 use crate::yaml::value;
@@ -68,8 +69,8 @@ pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Us
 }
 
 /// Puts what wraps a source inside of what is used around a call to it, and says what makes no sense of the two together. `node`
-/// is where that is used, or the place of the call.
-pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &mut Report) {
+/// is where that is used, or the place of the call; `asker` is whose call it is.
+pub(crate) fn onto(used: &mut Layers, source: &Layers, asker: Asker, node: Node<'_>, report: &mut Report) {
     let twice = used.repeating().find_map(|(word, first)| Some((word, first, source.repeating_by(word)?)));
     if let Some((word, first, second)) = twice {
         let cause = format!(
@@ -99,6 +100,18 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         );
         report.at(node, cause, "put both on the source, or both here");
     }
+    let (own, outer) = (used.iter().count(), used.cache().map(|cache| cache.name.clone()));
+    // What to do with what stands behind a cache, and should not.
+    let apart = |at: usize, what: &str| match outer.as_deref() {
+        Some(default::STALE) => format!("take `stale` out of `on_error`, or {what} out of the policy"),
+        // It cannot be moved before a cache that stands here.
+        Some(_) if at >= own => {
+            format!(
+                "put {what} into a policy of its own, and use that here instead of on the source, before the one that caches"
+            )
+        }
+        _ => format!("put {what} into a policy of its own, and name it before the one that caches"),
+    };
     used.extend(source);
     if let Some(cors) = used.cors_behind_cache() {
         let cause = format!(
@@ -107,35 +120,33 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, node: Node<'_>, report: &
         );
         report.at(node, cause, "name it before the policy that caches");
     }
-    if let Some((name, verb)) = used.reads_rewritten() {
+    if let Some((name, verb)) = used.reads_rewritten(asker) {
         let cause = format!(
             "{} {verb} the path, and a policy inside of it reads `path.NAME`, which is of the path as it came",
             quoted(name)
         );
         report.at(node, cause, "name that policy before the one that rewrites");
     }
-    if let Some(headers) = used.headers_of_nobody() {
+    if let Some((at, layer)) = used.answer_of_nobody(asker) {
+        let (word, policy) = (quoted(layer.word()), quoted(layer.policy()));
         let cause = format!(
-            "a value in `headers` of {} depends on who asks, and behind a cache nobody knows: one response is for many",
-            quoted(&headers.name)
+            "an expression in {word} of {policy} depends on who asks, and behind a cache nobody knows: one response is for many"
         );
-        report.at(
-            node,
-            cause,
-            "put `headers` into a policy of its own, and name it before the one that caches; or let the cache's `key` hold what \
-             the value reads",
-        );
+        // What a step asks says nothing of the client, so no key holds it.
+        let is_clients = asker == Asker::Step && layer.reads_client_of(asker);
+        let otherwise =
+            if is_clients { "" } else { "; or let the cache's `key` or `bypass` name what it reads" };
+        report.at(node, cause, apart(at, &word) + otherwise);
     }
-    if let Some((limit, verb)) = used.limit_of_nobody() {
+    if let Some((at, layer, decides)) = used.owner_of_nobody() {
+        let does = if decides == Decides::Turn { "orders its `queue`" } else { "counts" };
         let cause = format!(
-            "{} {verb} by who asks, and behind a cache nobody knows: one fetch is for many",
-            quoted(limit)
+            "{} {does} by who asks, and behind a cache nobody knows: one fetch is for many",
+            quoted(layer.policy())
         );
-        report.at(
-            node,
-            cause,
-            "put the limit into a policy of its own, and name it before the one that caches",
-        );
+        let what =
+            if matches!(layer, Layer::Limit { .. }) { "the limit".to_owned() } else { quoted(layer.word()) };
+        report.at(node, cause, apart(at, &what));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::meant::{Graph, Task, Wrapping};
+use crate::meant::{Graph, Layers, Step, Task, Wrapping};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -28,6 +28,11 @@ impl Wrappings {
                 Task::Call(_) | Task::Gather(_) => None,
             })
         })
+    }
+
+    /// Those of a step's own call.
+    pub(crate) fn of(&self, step: &Step) -> Option<Layers> {
+        step.wrapping.map(|number| self.0.borrow()[number].layers.clone())
     }
 
     /// All of them, by their numbers.

@@ -1,7 +1,7 @@
 //! `respond` and `redirect`: some requests are answered without asking anybody, hits and all; and no request chooses the host that
 //! clients are sent to.
 
-use testkit::{Fleetfoot, Origin, ok};
+use testkit::{Fleetfoot, Gate, Origin, Script, ok};
 
 use super::support::with_policy;
 use crate::composing::support::config_with;
@@ -84,6 +84,61 @@ fn a_step_gets_it_in_place_of_what_its_source_would_give() {
     let page = fleetfoot.get("/page");
     assert_eq!((page.status, page.text().as_str()), (200, "{\"user\":{\"name\":\"nobody\"}}"));
     assert!(origin.requests().is_empty());
+}
+
+#[test]
+fn nobody_comes_in_with_the_call_of_somebody_else() {
+    for policy in [
+        "respond: { status: 403, when: \"${header('X-Who') != 'admin'}\" }",
+        "faults: { abort: { share: 100%, status: 403 }, when: \"${header('X-Who') != 'admin'}\" }",
+    ] {
+        let (origin, gate) = (Origin::start(), Gate::new());
+        origin.on("GET /secret").reply(Script::new().wait(&gate).then(ok("", "1")));
+        let url = origin.url();
+        let fleetfoot = with_policy(
+            policy,
+            &[&format!("api: \"{url}\""), &format!("wrapped: {{ http: \"{url}\", use: p }}")],
+            &[
+                "match: GET /step, compose: { it: { api: GET /secret, use: p, on_error: null } }",
+                "match: GET /source, compose: { it: { wrapped: GET /secret, on_error: null } }",
+            ],
+        );
+        let mut admins: Vec<_> = ["/step", "/source"]
+            .map(|target| {
+                let mut admin = fleetfoot.connect();
+                admin.send(format!("GET {target} HTTP/1.1\r\nHost: a.example\r\nX-Who: admin\r\n\r\n"));
+                admin
+            })
+            .into();
+        origin.wait_for(2, "GET /secret");
+        for target in ["/step", "/source"] {
+            assert_eq!(fleetfoot.get(target).text(), "{\"it\":null}", "{policy}");
+        }
+        gate.open();
+        for admin in &mut admins {
+            assert_eq!(admin.read_answer().text(), "{\"it\":1}", "{policy}");
+        }
+        assert_eq!(origin.count("GET /secret"), 2, "{policy}");
+    }
+}
+
+#[test]
+fn a_cache_around_a_compose_tells_apart_whom_its_steps_tell_apart() {
+    let origin = Origin::start();
+    origin.on("GET /user").reply(ok("", "1"));
+    let top = "cores: 1\npolicies:\n  p: { respond: { status: 200, body: \"0\", when: \"${header('X-Who') != 'admin'}\" } }\n  live: { cache: { ttl: 1h } }";
+    let fleetfoot = Fleetfoot::start(&config_with(
+        top,
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: GET /page, use: live, compose: { it: { api: GET /user, use: p } }"],
+    ));
+    for is_hit in [false, true] {
+        for (who, expected) in [("admin", "{\"it\":1}"), ("b", "{\"it\":0}")] {
+            let page = fleetfoot.get_with("/page", &format!("X-Who: {who}"));
+            assert_eq!((page.text().as_str(), page.is_hit()), (expected, is_hit));
+            assert_eq!(page.joined("Vary"), "x-who");
+        }
+    }
 }
 
 #[test]

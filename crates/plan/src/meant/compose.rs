@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expression::{Content, Expression, Output, Template};
-use http::{HeaderName, Method};
+use http::{HeaderName, HeaderValue, Method};
 
 use super::{Layers, Read, SourceId, Statement};
 
@@ -29,8 +29,8 @@ pub struct Compose {
     pub server_timing: bool,
     /// Whether the request's content is read, which must be JSON then.
     pub reads_body: bool,
-    /// The fields of a request that a response depends on.
-    pub vary: Vec<HeaderName>,
+    /// The fields of a request that a response depends on, as `Vary` says them.
+    pub vary: Option<HeaderValue>,
 }
 
 /// Steps and what is made of them.
@@ -65,7 +65,7 @@ pub struct Step {
     pub on_error: OnError,
     /// What wraps its call: an index into [`Plan::wrappings`](crate::Plan::wrappings). `None`: it makes none itself.
     pub wrapping: Option<usize>,
-    /// Whether other requests may share its call: not where a limit counts it by who asks.
+    /// Whether other requests may share its call: not where a policy goes by who asks.
     pub is_shared: bool,
 }
 

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use expression::Template;
 use http::HeaderName;
 use http::header::COOKIE;
 
 use super::{
-    Accounts, Breaker, CachePolicy, Concurrency, Cors, Credentials, FaultInjection, Headers, Hedge, Hooks,
-    Learn, Limit, LimitBy, Respond, Retry, Rewrite, Timeout,
+    Accounts, Asker, Breaker, CachePolicy, Concurrency, Cors, Credentials, Decides, FaultInjection, Headers,
+    Hedge, Hooks, Learn, Limit, Reading, Respond, Retry, Rewrite, Timeout,
 };
 
 /// See the module. The order of the variants is that inside one policy.
@@ -88,6 +87,28 @@ impl Layer {
             Layer::Respond(respond) if respond.to.is_some() => "redirect",
             Layer::Respond(_) => "respond",
             Layer::Faults(_) => "faults",
+        }
+    }
+
+    /// The name of its policy.
+    pub fn policy(&self) -> &str {
+        match self {
+            Layer::Cors(it) => &it.name,
+            Layer::Respond(it) => &it.name,
+            Layer::Cache(it) => &it.name,
+            Layer::Overall(it) | Layer::PerTry(it) => &it.name,
+            Layer::Hedge(it) => &it.name,
+            Layer::Retry(it) => &it.name,
+            Layer::Breaker(it) => &it.name,
+            Layer::Limit { limit, .. } => &limit.name,
+            Layer::Learn(it) => &it.name,
+            Layer::Concurrency(it) => &it.name,
+            Layer::Credentials(it) => &it.name,
+            Layer::Accounts(it) => &it.name,
+            Layer::Headers(it) => &it.name,
+            Layer::Rewrite(it) => &it.name,
+            Layer::Wasm(it) => &it.name,
+            Layer::Faults(it) => &it.name,
         }
     }
 
@@ -206,37 +227,44 @@ impl Layers {
         })
     }
 
-    /// A limit that counts by who asks, or a queue that orders by it, and stands where that is not known any more: behind a cache, which
-    /// asks for many. With what it does.
-    pub fn limit_of_nobody(&self) -> Option<(&str, &'static str)> {
-        let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
-        self.0[cached..].iter().find_map(|layer| {
-            let (name, counts, queue) = match layer {
-                Layer::Limit { limit, .. } => {
-                    let counts = matches!(limit.by, LimitBy::Value(_) | LimitBy::Shares(_));
-                    (&limit.name, counts, &limit.queue)
-                }
-                Layer::Learn(learn) => (&learn.name, learn.by.is_some(), &learn.queue),
-                Layer::Concurrency(concurrency) => (&concurrency.name, false, &concurrency.queue),
-                _ => return None,
+    /// A layer that counts, or orders those that wait, by who asks, and stands where that is not known any more: behind a cache, which
+    /// asks for many. With its place, and which of the two.
+    pub fn owner_of_nobody(&self) -> Option<(usize, &Layer, Decides)> {
+        let is_owner = |decides: &Decides| matches!(decides, Decides::Owner | Decides::Turn);
+        let decides =
+            |layer: &Layer| layer.readings().into_iter().map(|reading| reading.decides).find(is_owner);
+        self.behind_cache().find_map(|(at, layer)| Some((at, layer, decides(layer)?)))
+    }
+
+    /// A layer whose answers depend on who asks, or on what the cache does, and which stands behind a cache that keeps them for others;
+    /// and its place.
+    pub fn answer_of_nobody(&self, asker: Asker) -> Option<(usize, &Layer)> {
+        self.behind_cache().find(|(at, layer)| {
+            let is_clients = asker == Asker::Step && layer.reads_client_of(asker);
+            let depends = |reading: Reading<'_>| {
+                // What is kept of a step is found by the step's call, whoever the client is.
+                let varies = is_clients && reading.reads.request()
+                    || !self.caches_around(*at).all(|cache| cache.holds(&reading.reads));
+                reading.decides == Decides::Answer && varies
             };
-            let orders = queue.as_ref().is_some_and(|queue| queue.priority.is_some() || queue.fair.is_some());
-            let verb = if counts { "counts" } else { "orders its `queue`" };
-            (counts || orders).then_some((name.as_str(), verb))
+            layer.readings().into_iter().any(depends)
         })
     }
 
-    /// A change of fields that depends on who asks, or on what the cache does, and stands behind the outermost cache, which
-    /// keeps what comes of it for others.
-    pub fn headers_of_nobody(&self) -> Option<&Arc<Headers>> {
-        let cached = self.iter().position(|layer| matches!(layer, Layer::Cache(_)))?;
-        let cache = self.cache()?;
-        self.0[cached..].iter().find_map(|layer| match layer {
-            Layer::Headers(headers)
-                if headers.request.made().chain(headers.response.made()).any(|made| varies(made, cache)) =>
-            {
-                Some(headers)
-            }
+    /// Whether a step whose call they wrap may not share it with steps of other requests.
+    pub fn keep_apart(&self) -> bool {
+        self.iter().any(Layer::keeps_apart)
+    }
+
+    /// Those that stand behind a cache, with their places.
+    fn behind_cache(&self) -> impl Iterator<Item = (usize, &Layer)> {
+        self.iter().enumerate().skip_while(|(_, layer)| !matches!(layer, Layer::Cache(_)))
+    }
+
+    /// The caches around the layer of this place.
+    fn caches_around(&self, at: usize) -> impl Iterator<Item = &CachePolicy> {
+        self.0[..at].iter().filter_map(|layer| match layer {
+            Layer::Cache(cache) => Some(&**cache),
             _ => None,
         })
     }
@@ -278,18 +306,13 @@ impl Layers {
     }
 
     /// The policy that gives a source another path, and what it does with it, where a segment is read by its name by something inside:
-    /// the path is not the one any more that has the names.
-    pub fn reads_rewritten(&self) -> Option<(&str, &'static str)> {
+    /// the path is not the one any more that has the names. That of the client of a step stays what it is.
+    pub fn reads_rewritten(&self, asker: Asker) -> Option<(&str, &'static str)> {
         let (at, change) =
             self.iter().enumerate().find_map(|(at, layer)| Some((at, layer.path_change()?)))?;
-        let reads = Template::reads_segments;
-        let is_read = self.0[at..].iter().any(|layer| match layer {
-            Layer::Headers(headers) => headers.request.made().chain(headers.response.made()).any(reads),
-            Layer::Limit { limit, .. } => {
-                matches!(&limit.by, LimitBy::Value(value) if reads(value))
-            }
-            Layer::Cache(cache) => cache.per.iter().chain(&cache.key.by).any(reads),
-            _ => false,
+        let is_read = self.0[at..].iter().any(|layer| {
+            let is_changed = asker == Asker::Client || !layer.reads_client_of(asker);
+            is_changed && layer.readings().iter().any(|reading| reading.reads.segments().next().is_some())
         });
         is_read.then_some(change)
     }
@@ -297,12 +320,7 @@ impl Layers {
     /// The header fields of a request that the layer of this place may go by, where what comes of one request is given to others: those
     /// in the keys of all caches around it. `None`: there is no cache around it, and it may go by all.
     pub fn keyed_fields(&self, at: usize) -> Option<Vec<HeaderName>> {
-        let keys = || {
-            self.0[..at].iter().filter_map(|layer| match layer {
-                Layer::Cache(cache) => Some(&cache.key),
-                _ => None,
-            })
-        };
+        let keys = || self.caches_around(at).map(|cache| &cache.key);
         let mut keyed = keys().next()?.headers.clone();
         keyed.retain(|name| keys().all(|key| key.headers.contains(name)));
         // Of the others none goes on.
@@ -349,16 +367,4 @@ impl Layers {
         }
         self
     }
-}
-
-/// Whether a value may differ between requests that share what a cache keeps.
-fn varies(value: &Template, cache: &CachePolicy) -> bool {
-    let key = &cache.key;
-    let cookies = || value.cookies();
-    let has_cookies = || {
-        value.fields().filter(|name| *name == COOKIE).count() == cookies().count()
-            && cookies().all(|name| key.cookies.iter().flatten().any(|keyed| keyed == name))
-    };
-    let is_keyed = |name| key.headers.contains(&name) || (name == COOKIE && has_cookies());
-    value.reads_client() || value.reads_cache() || !value.fields().all(is_keyed)
 }

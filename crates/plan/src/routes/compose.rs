@@ -15,10 +15,10 @@ mod step;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use http::{HeaderName, Method};
+use http::{HeaderName, HeaderValue, Method};
 
 use crate::known::Known;
-use crate::meant::{BODY, Compose, Graph, Pattern, Run, Save, Step, StepCall, Task};
+use crate::meant::{Asker, BODY, Compose, Decides, Graph, Layers, Pattern, Run, Save, Step, StepCall, Task};
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -51,7 +51,7 @@ pub(crate) fn compose(
         save: Save::default(),
         server_timing: true,
         reads_body: reads(&graph).contains(&BODY),
-        vary: vary(&graph),
+        vary: vary(&graph, known),
         graph,
     };
     section.set("run", &mut compose.run, report, |node, report| value::parsed(node, report, run));
@@ -170,25 +170,43 @@ fn reads(graph: &Graph) -> BTreeSet<usize> {
     places
 }
 
-fn vary(graph: &Graph) -> Vec<HeaderName> {
-    let mut fields = Vec::new();
-    collect_fields(graph, &mut fields);
-    fields.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
-    fields.dedup();
-    fields
+/// The fields of a request that a response depends on; `*`: on more than fields.
+fn vary(graph: &Graph, known: &Known<'_>) -> Option<HeaderValue> {
+    let mut fields = BTreeSet::new();
+    let is_for_one = collect_fields(graph, known, &mut fields);
+    if is_for_one {
+        return Some(HeaderValue::from_static("*"));
+    }
+    let list = fields.into_iter().collect::<Vec<_>>().join(", ");
+    (!list.is_empty()).then(|| HeaderValue::try_from(list).expect("names of fields are a field value"))
 }
 
-fn collect_fields(graph: &Graph, fields: &mut Vec<HeaderName>) {
-    fields.extend(graph.respond.fields());
+/// Collects their names. Given back: whether a response also depends on who the client is, which no field says.
+fn collect_fields(graph: &Graph, known: &Known<'_>, fields: &mut BTreeSet<String>) -> bool {
+    let mut is_for_one = false;
+    let mut add = |names: Vec<HeaderName>| fields.extend(names.iter().map(|name| name.as_str().to_owned()));
+    add(graph.respond.fields());
     for step in &graph.steps {
-        fields.extend(step.when.iter().flat_map(expression::Expression::fields));
-        fields.extend(step.over.iter().flat_map(|over| over.list.fields()));
-        match &step.task {
-            Task::Compose(inner) => collect_fields(inner, fields),
-            Task::Call(call) => fields.extend(call::fields(call)),
-            Task::Gather(_) => {}
+        add(step.when.iter().flat_map(expression::Expression::fields).collect());
+        add(step.over.iter().flat_map(|over| over.list.fields()).collect());
+        if let Task::Call(call) = &step.task {
+            add(call::fields(call));
+        }
+        // What wraps a call may go by the client, too.
+        for layer in known.wrappings.of(step).iter().flat_map(Layers::iter) {
+            for reading in layer.readings() {
+                if reading.decides == Decides::Answer && layer.reads_client_of(Asker::Step) {
+                    add(reading.reads.fields().collect());
+                    is_for_one |= reading.reads.client();
+                }
+            }
         }
     }
+    let inner = graph.steps.iter().filter_map(|step| match &step.task {
+        Task::Compose(inner) => Some(inner),
+        Task::Call(_) | Task::Gather(_) => None,
+    });
+    inner.fold(is_for_one, |is_for_one, inner| collect_fields(inner, known, fields) || is_for_one)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn fields_that_are_nobodys_to_change_are_refused_with_what_to_write() {
 
 #[test]
 fn a_value_that_depends_on_the_client_is_refused_behind_a_cache_that_keeps_it_for_others() {
-    let why = "a value in `headers` of `p` depends on who asks, and behind a cache nobody knows: one response is for many | put `headers` into a policy of its own, and name it before the one that caches; or let the cache's `key` hold what the value reads";
+    let why = "an expression in `headers` of `p` depends on who asks, and behind a cache nobody knows: one response is for many | put `headers` into a policy of its own, and name it before the one that caches; or let the cache's `key` or `bypass` name what it reads";
     for headers in [
         "request: { set: { X-A: \"${header('X-B')}\" } }",
         "request: { set: { X-A: \"${cookie.b}\" } }",

@@ -6,6 +6,7 @@ mod auth;
 mod bad;
 mod bad_caching;
 mod bad_compose;
+mod behind;
 mod caching;
 mod changing;
 mod compose;

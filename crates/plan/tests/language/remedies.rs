@@ -287,7 +287,7 @@ fn what_makes_no_sense_is_told() {
         (
             "p: { cache: true, concurrency: { max: 1, queue: { wait: 1s, priority: \"${header('P')}\" } } }",
             "{ match: /, proxy: api, use: p }",
-            "3:39 routes[0].use | `p` orders its `queue` by who asks, and behind a cache nobody knows: one fetch is for many | put the limit into a policy of its own, and name it before the one that caches",
+            "3:39 routes[0].use | `p` orders its `queue` by who asks, and behind a cache nobody knows: one fetch is for many | put `concurrency` into a policy of its own, and name it before the one that caches",
         ),
         (
             "p: { cache: true, limit: { rate: 1/s, queue: { wait: 1s, fair: \"${client.network}\" } } }",

@@ -10,8 +10,8 @@ use super::graph::graph;
 use super::scope::Scope;
 use crate::known::Known;
 use crate::meant::{
-    CachePolicy, Graph, HttpForm, Layer, Layers, Limit, LimitBy, OnError, Otherwise, Over, Step, StepCall,
-    Task, Wrapping,
+    Asker, CachePolicy, Graph, HttpForm, Layer, Layers, OnError, Otherwise, Over, Step, StepCall, Task,
+    Wrapping,
 };
 use crate::uses::{of_values, onto, uses, without_credentials};
 use crate::yaml::fault::{Report, quoted};
@@ -80,8 +80,7 @@ pub(super) fn step(
     section.set("timeout", &mut step.timeout, report, |node, report| value::timeout(node, report).map(Some));
     section.set("on_error", &mut step.on_error, report, |node, report| on_error(node, scope, report));
     let wrapping = wrapping(node, &step, &section, known, report);
-    let by_who_asks = |limit: &Arc<Limit>| matches!(limit.by, LimitBy::Value(_));
-    step.is_shared = !wrapping.as_ref().is_some_and(|wrapping| wrapping.layers.limits().any(by_who_asks));
+    step.is_shared = !wrapping.as_ref().is_some_and(|wrapping| wrapping.layers.keep_apart());
     step.wrapping = wrapping.map(|wrapping| known.wrappings.number(wrapping));
     Some(step)
 }
@@ -237,7 +236,7 @@ fn wrapping(
     if stands_in && layers.cache().is_none() {
         // Keeps what was given, where nothing else is cached.
         let policy = CachePolicy {
-            name: "on_error: stale".to_owned(),
+            name: default::STALE.to_owned(),
             rules: rules::Policy { default_ttl: Some(std::time::Duration::ZERO), ..rules::Policy::default() },
             ..CachePolicy::default()
         };
@@ -259,7 +258,8 @@ fn wrapping(
         StepCall::Wasm(call) => (call.source, HttpForm::default()),
     };
     let mut around = layers;
-    onto(&mut around, known.around(source), section.get("use").unwrap_or(node), report);
+    let place = section.get("use").unwrap_or(node);
+    onto(&mut around, known.around(source), Asker::Step, place, report);
     let layers = around.with_caches(|policy| {
         // What is kept of a step is for the same call only: its fields may say who asks.
         policy.key.is_step = true;
