@@ -166,6 +166,7 @@ mod remedies {
     mod credentials;
     mod example;
     mod faults;
+    mod forgetting;
     mod headers;
     mod hedge;
     mod learn;

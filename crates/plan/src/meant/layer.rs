@@ -317,6 +317,11 @@ impl Layers {
         is_read.then_some(change)
     }
 
+    /// Whether requests may come to the layer of this place with another path than was asked for.
+    pub fn is_behind_new_path(&self, at: usize) -> bool {
+        self.0[..at].iter().any(|layer| layer.path_change().is_some())
+    }
+
     /// The header fields of a request that the layer of this place may go by, where what comes of one request is given to others: those
     /// in the keys of all caches around it. `None`: there is no cache around it, and it may go by all.
     pub fn keyed_fields(&self, at: usize) -> Option<Vec<HeaderName>> {

@@ -6,9 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cache::{Caching, CachingValues, Look, Store};
+use cache::{Caching, CachingValues, Forgetting, Look, Store};
 use http::Method;
-use message::{Ask, CacheStatus, Call, Error, Kind, Request, RequestView, Response, Result, Timestamp, Trip};
+use message::{
+    Ask, CacheStatus, Call, Clock, Error, Kind, Request, RequestView, Response, Result, Timestamp, Trip,
+};
 use plan::CachePolicy;
 use redis_link::Link;
 use response::Saying;
@@ -30,6 +32,9 @@ pub struct CacheLayer {
     pub link: Option<Link>,
     /// Whether what was given last stands in for whatever fails: then no error takes its place.
     pub stands_in: bool,
+    /// Whether it forgets by itself what writes on their way through make out of date: they come here by another URL than the
+    /// client's, and of those nobody else knows.
+    pub forgets: bool,
 }
 
 /// What can be kept and given again.
@@ -47,7 +52,15 @@ impl CacheLayer {
     async fn answer(&self, request: Request, below: &impl Call, trip: &mut Trip) -> Result<Response> {
         let CacheLayer { policy, names, source, store, link, .. } = self;
         let caching = Caching { store, policy, names, source, link: link.as_ref(), call: below };
+        let write = if self.forgets { Forgetting::of(&request, Some(policy)) } else { None };
         let answer = caching.answer(request).await;
+        if let (Some(write), Ok(response)) = (write, &answer.outcome)
+            && write.is_due(response, Some(&answer.status))
+        {
+            let keyed =
+                |read: &RequestView<'_>| store.keyed_target(&Look { request: read, policy, names, source });
+            write.after(response, store, Clock::now(), |read| Some(keyed(read)));
+        }
         trip.cache = Some(answer.status);
         trip.source_time = answer.waited;
         answer.outcome

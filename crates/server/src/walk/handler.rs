@@ -106,13 +106,7 @@ impl Handler for CoreHandler {
                                 let outcome = stack.call(request, &mut observed.trip).await;
                                 if let (Some(invalidating), Ok(response)) = (invalidating, &outcome) {
                                     let status = observed.trip.cache.as_ref();
-                                    invalidating.after(
-                                        response,
-                                        status,
-                                        running,
-                                        &self.store,
-                                        &self.recorder,
-                                    );
+                                    invalidating.after(response, status, &local, &self.store, &self.recorder);
                                 }
                                 outcome
                             }

@@ -8,6 +8,7 @@ use plan::InvalidateTarget;
 use rules::path::{Target, normalized};
 use telemetry::Recorder;
 
+use crate::walk::local::Local;
 use crate::walk::running::{Destination, Running};
 
 /// What of a write must be remembered until its answer is here.
@@ -60,7 +61,7 @@ impl Invalidating {
         self,
         response: &Response,
         status: Option<&CacheStatus>,
-        running: &Running,
+        local: &Local,
         store: &Store,
         recorder: &Recorder,
     ) {
@@ -68,7 +69,11 @@ impl Invalidating {
             return;
         }
         let now = Clock::now();
-        self.forgetting.after(response, store, now, |read| Some(keyed(running, store, read)));
+        self.forgetting.after(response, store, now, |read| {
+            Some(keyed(&local.running, store, read, |destination, sent| {
+                local.stacks[destination.number].known_as(sent)
+            }))
+        });
         for purge in self.purges {
             recorder.purged(admin::kind_of(&purge.scope), purge.soft);
             store.invalidate(&purge, now);
@@ -108,19 +113,24 @@ pub(crate) fn keyed_target(
 ) -> Box<str> {
     let no_fields = HeaderMap::new();
     let fields = Fields::Map(&no_fields);
-    keyed(
-        running,
-        store,
-        &RequestView { method: &Method::GET, scheme, authority, target, fields, client: None },
-    )
+    let read = RequestView { method: &Method::GET, scheme, authority, target, fields, client: None };
+    // It is named as the cache knows it.
+    keyed(running, store, &read, |_, target| Some(target.into()))
 }
 
-fn keyed(running: &Running, store: &Store, request: &RequestView<'_>) -> Box<str> {
+/// `known_as` tells by which target the cache of a route knows what is asked for by another.
+fn keyed(
+    running: &Running,
+    store: &Store,
+    request: &RequestView<'_>,
+    known_as: impl Fn(&Destination, &str) -> Option<Box<str>>,
+) -> Box<str> {
     let Some(target) = Target::read(request.target) else { return request.target.into() };
-    let request = &RequestView { target: target.as_str(), ..*request };
-    let destination = running.router.find(request.method, request.host(), &target).ok();
-    match destination.and_then(|destination| Some((destination, destination.cache.as_deref()?))) {
-        Some((destination, policy)) => store.keyed_target(&destination.look(request, policy)),
-        None => request.target.into(),
-    }
+    let found = running.router.find(request.method, request.host(), &target).ok();
+    let keyed = found.and_then(|destination| {
+        let policy = destination.cache.as_deref()?;
+        let target = known_as(destination, target.as_str())?;
+        Some(store.keyed_target(&destination.look(&RequestView { target: &target, ..*request }, policy)))
+    });
+    keyed.unwrap_or_else(|| target.as_str().into())
 }

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cache::Store;
-use http::HeaderName;
 use plan::SourceId;
 use policy::{
     AccountsLayer, AskedFor, BreakerLayer, CacheLayer, ConcurrencyLayer, CorsLayer, CredentialsLayer,
@@ -49,15 +48,11 @@ pub(crate) struct Place<'a> {
 impl Kit<'_> {
     /// These layers at that place, outermost first.
     pub(crate) fn layers(&self, layers: &plan::Layers, place: &Place<'_>) -> Vec<Layer> {
-        layers
-            .iter()
-            .enumerate()
-            .map(|(at, layer)| self.layer(layer, layers.keyed_fields(at), place))
-            .collect()
+        layers.iter().enumerate().map(|(at, layer)| self.layer(layer, layers, at, place)).collect()
     }
 
-    /// `keyed`: the fields of a request that the layer may go by; `None`: all.
-    fn layer(&self, layer: &plan::Layer, keyed: Option<Vec<HeaderName>>, place: &Place<'_>) -> Layer {
+    /// The layer at this place among all.
+    fn layer(&self, layer: &plan::Layer, all: &plan::Layers, at: usize, place: &Place<'_>) -> Layer {
         let outcomes = |policy: &str, known| {
             let (route, policy) = (place.route.into(), policy.into());
             self.remedies.tally.at(policy::Place { route, policy, remedy: layer.word() }, known)
@@ -70,6 +65,7 @@ impl Kit<'_> {
                 store: Arc::clone(self.store),
                 link: self.tier.cloned(),
                 stands_in: place.stands_in,
+                forgets: cache.key.is_step || all.is_behind_new_path(at),
             })),
             plan::Layer::Hedge(rule) => Layer::Hedge(Box::new(HedgeLayer::new(
                 self.remedies.hedges.of(rule),
@@ -129,7 +125,7 @@ impl Kit<'_> {
             plan::Layer::Wasm(hooks) => Layer::Wasm(Box::new(WasmLayer {
                 hooks: Arc::clone(hooks),
                 module: self.module(hooks.module),
-                sees: keyed,
+                sees: all.keyed_fields(at),
                 asked: place.asked,
                 outcomes: outcomes(&hooks.name, WasmLayer::OUTCOMES),
             })),
