@@ -53,16 +53,48 @@ impl Unchangeable {
     }
 }
 
-/// Why this field may not be changed so; `None`: it may. The name is in lower case.
+/// Why this field may not be changed so; `None`: it may. Neither may any other spelling that some servers take for it
+/// (`Content_Length`). The name is in lower case.
 pub fn unchangeable(name: &str, whose: Whose, change: Change) -> Option<Unchangeable> {
+    let usual = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let is_condition = |name: &str| name.starts_with("if-") || name == "range";
-    match (name, whose, change) {
+    match (usual.as_str(), whose, change) {
         ("host", Whose::Request, _) => Some(Unchangeable::Host),
-        _ if message::is_framing(name) => Some(Unchangeable::Framing),
+        (name, ..) if message::is_framing(name) => Some(Unchangeable::Framing),
         ("cache-status" | "cache-id", Whose::Response, _) => Some(Unchangeable::OfTheCache),
-        (_, Whose::Response, _) => message::is_ours(name).then_some(Unchangeable::Ours),
-        (_, Whose::Request, Change::Write) if is_claim(name) => Some(Unchangeable::Claim),
-        (_, Whose::Request, Change::Write) if is_condition(name) => Some(Unchangeable::Condition),
+        (name, Whose::Response, _) => message::is_ours(name).then_some(Unchangeable::Ours),
+        (name, Whose::Request, Change::Write) if is_claim(name) => Some(Unchangeable::Claim),
+        (name, Whose::Request, Change::Write) if is_condition(name) => Some(Unchangeable::Condition),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_spelling_gets_round_it() {
+        for (name, why) in [
+            ("content_length", Unchangeable::Framing),
+            ("content.length", Unchangeable::Framing),
+            ("transfer_encoding", Unchangeable::Framing),
+            ("if_none-match", Unchangeable::Condition),
+            ("x_real-ip", Unchangeable::Claim),
+        ] {
+            assert_eq!(unchangeable(name, Whose::Request, Change::Write), Some(why), "{name}");
+        }
+        assert_eq!(
+            unchangeable("content_length", Whose::Request, Change::Remove),
+            Some(Unchangeable::Framing)
+        );
+        assert_eq!(
+            unchangeable("cache_status", Whose::Response, Change::Write),
+            Some(Unchangeable::OfTheCache)
+        );
+        assert_eq!(unchangeable("x_request_id", Whose::Response, Change::Remove), Some(Unchangeable::Ours));
+        for name in ["content_type", "x_tenant", "ifs_none", "lengthy"] {
+            assert_eq!(unchangeable(name, Whose::Request, Change::Write), None, "{name}");
+        }
     }
 }

@@ -386,6 +386,10 @@ fn steps_ask_one_source_in_its_own_words() {
             "5:59 routes[0].compose.a.compose.b.timeout | step `b` may take 2s, and what is around it only 1s | write a shorter `timeout` here, or a longer one on the route",
         ),
         (
+            "compose: { a: { api: GET /x, headers: { Transfer_Encoding: 1 } } }",
+            "5:45 routes[0].compose.a.headers.Transfer_Encoding | `transfer_encoding` is set by the connection | take it out",
+        ),
+        (
             "compose: { a: { api: GET /x, headers: { Content-Length: 1 } } }",
             "5:45 routes[0].compose.a.headers.Content-Length | `content-length` is set by the connection | take it out",
         ),

@@ -60,6 +60,12 @@ fn fields_that_are_nobodys_to_change_are_refused_with_what_to_write() {
             ),
         ),
         (
+            "request: { set: { Transfer_Encoding: a } }",
+            format!(
+                "{request}.Transfer_Encoding | `transfer_encoding` frames or routes a message, or is about one connection | take it out: fleetfoot writes it as the message needs it"
+            ),
+        ),
+        (
             "request: { set: { If-None-Match: a } }",
             format!(
                 "{request}.If-None-Match | `if-none-match` asks for part of a response, or whether it changed, which is for clients to say | take it out"

@@ -234,6 +234,10 @@ fn remove_alike(pattern: &FieldPattern, fields: &mut HeaderMap) {
         FieldPattern::Prefix(prefix) => prefix,
     };
     let is_meant = |name: &&HeaderName| {
+        // Beside `content_*` stands what frames the message.
+        if message::is_framing(name.as_str()) {
+            return false;
+        }
         let name = name.as_str().as_bytes();
         let begins = match pattern {
             FieldPattern::Name(_) => Some(name),
@@ -280,5 +284,8 @@ mod tests {
         assert!(!fields.contains_key("x_tenant") && fields.len() == 4);
         remove_alike(&FieldPattern::Prefix("x-tenant-".into()), &mut fields);
         assert!(!fields.contains_key("x_tenant_c") && fields.len() == 3);
+        fields.insert("content-length", HeaderValue::from_static("1"));
+        remove_alike(&FieldPattern::Prefix("content_".into()), &mut fields);
+        assert_eq!(fields.len(), 4, "it frames the message");
     }
 }

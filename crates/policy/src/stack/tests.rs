@@ -56,6 +56,7 @@ fn cache() -> Vec<Layer> {
         store: cache::Store::new(1 << 20),
         link: None,
         stands_in: false,
+        forgets: false,
     }))]
 }
 

@@ -182,7 +182,7 @@ fn literals(text: &str) -> String {
 }
 
 fn field(entry: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<(HeaderName, Template)> {
-    /// What frames a message, or says who carries it, is for the connection to say.
+    /// What frames a message, or says who carries it, is for the connection to say, in whatever spelling.
     const OURS: [&str; 10] = [
         "host",
         "content-length",
@@ -203,7 +203,7 @@ fn field(entry: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<(Hea
         );
         return None;
     };
-    if OURS.contains(&name.as_str()) {
+    if OURS.iter().any(|ours| rules::alike::field(name.as_str().as_bytes(), ours)) {
         report.at_key(entry, format!("`{name}` is set by the connection"), "take it out");
         return None;
     }
