@@ -165,6 +165,7 @@ mod remedies {
     mod cors;
     mod credentials;
     mod example;
+    mod explaining;
     mod faults;
     mod forgetting;
     mod headers;

@@ -115,17 +115,11 @@ impl<E: End> Stack<E> {
         self.0.gate.as_deref()
     }
 
-    /// The target by which the outermost cache knows what is asked for by this one, as far as the config says: what functions make
-    /// of it nobody knows beforehand. `None`: there is no such request.
+    /// The target by which the outermost cache knows what is asked for by this one, as far as the config says. `None`: there is no
+    /// such request.
     pub fn known_as(&self, sent: &str) -> Option<Box<str>> {
         let Inner { layers, holder, .. } = &*self.0;
-        layers[..*holder].iter().try_fold(Box::from(sent), |target, layer| match layer {
-            Layer::Rewrite(rewrite) => match rewrite.target(&target).ok()? {
-                Some(other) => Some(other.into()),
-                None => Some(target),
-            },
-            _ => Some(target),
-        })
+        layers[..*holder].iter().try_fold(Box::from(sent), |target: Box<str>, layer| layer.onward(&target))
     }
 
     /// Lets a request in, and takes off what it was let in for, which is nobody's business behind the gate.

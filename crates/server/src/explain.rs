@@ -35,6 +35,7 @@ use crate::walk::end::End;
 use crate::walk::find::{AMBIGUOUS, MISLEADING};
 use crate::walk::identity::Identity;
 use crate::walk::local::Local;
+use crate::walk::preflight;
 use crate::walk::running::{Destination, Running};
 
 /// What is asked about.
@@ -132,6 +133,14 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
     if ["CONNECT", "PURGE", "TRACE"].contains(&request.method.as_str()) {
         return explanation.concluding("refused with 405: CONNECT, PURGE and TRACE are not served");
     }
+    if let Some((destination, response)) = preflight::answered(local, &request) {
+        explanation.destination(destination, local.stacks[destination.number].end());
+        explanation.stored = Some(false);
+        return explanation.concluding(&format!(
+            "answered with {} here: a preflight, which comes before everything else",
+            response.status.as_str()
+        ));
+    }
     let sent = request.target.clone();
     let Some(target) = Target::read(&sent) else {
         return explanation.concluding(&format!("refused with 400: {MISLEADING}"));
@@ -193,7 +202,8 @@ pub(crate) async fn explain_in(local: &Local, store: &Store, question: ExplainRe
         return explanation.concluding("passed straight through: the route has no cache policy");
     };
     explanation.policy(policy);
-    let view = request.view();
+    let known_as = stack.known_as(&request.target).unwrap_or_else(|| request.target.clone());
+    let view = RequestView { target: &known_as, ..request.view() };
     let look = destination.look(&view, policy);
     let now = Clock::now();
     let shown = store.shown(&look, now);
@@ -312,8 +322,10 @@ impl Explanation {
         names: &[Option<Box<str>>],
     ) -> Option<String> {
         let (mut refused, mut is_behind_cache) = (None, false);
+        let mut target: Box<str> = request.target.into();
         for (meant, layer) in layers.iter().zip(stack.layers()) {
-            let Told { effect, then } = layer.explain(request, names);
+            let Told { effect, then } = layer.explain(&RequestView { target: &target, ..*request }, names);
+            target = layer.onward(&target).unwrap_or(target);
             // What stands behind a cache is asked only where that has nothing.
             if !is_behind_cache && refused.is_none() {
                 match then {

@@ -19,7 +19,7 @@ mod layers;
 mod lines;
 pub(crate) mod local;
 mod observed;
-mod preflight;
+pub(crate) mod preflight;
 pub(crate) mod recent;
 pub(crate) mod running;
 mod sentence;

@@ -3,7 +3,7 @@
 
 use testkit::{Fleetfoot, Gate, Origin, Script, ok};
 
-use super::support::with_policy;
+use super::support::{times, with_policy};
 use crate::composing::support::config_with;
 use crate::control_port::port::get;
 
@@ -185,4 +185,18 @@ fn clients_are_sent_elsewhere_and_never_where_a_request_says() {
     assert_eq!(evil.joined("Location"), "https://www.example.com//evil.example/x");
     let there = fleetfoot.connect().ask("GET / HTTP/1.1\r\nHost: www.example.com\r\n\r\n");
     assert_eq!(there.status, 200);
+}
+
+#[test]
+fn a_redirect_that_is_refused_is_counted_as_that() {
+    let origin = Origin::start();
+    let fleetfoot = with_policy(
+        "redirect: { to: \"https://www.example.com${query.x}\" }",
+        &[&format!("api: \"{}\"", origin.url())],
+        &["match: /**, proxy: api, use: p"],
+    );
+    for (target, status) in [("/?x=.evil.example", 400), ("/", 400), ("/?x=", 307)] {
+        assert_eq!(fleetfoot.get(target).status, status, "{target}");
+    }
+    assert_eq!((times(&fleetfoot, "redirect", "refused"), times(&fleetfoot, "redirect", "answered")), (2, 1));
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
-use message::{Ask, Body, Call, Error, Kind, Response, Result, Retry, Trip, random};
+use message::{Ask, Body, Call, Error, Kind, RequestView, Response, Result, Retry, Trip, random};
 
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::stack::around::Arrival;
@@ -37,12 +37,13 @@ impl FaultsLayer {
     /// Calls for which nothing goes wrong pass.
     pub(crate) fn arrive<Q: Ask>(&self, ask: &Q) -> Arrival<Q::Answer> {
         let (request, names) = ask.read_by_policies(&self.names);
-        let context = expression::Context::of_request(&request, names);
-        if self.faults.when.as_ref().is_none_or(|when| when.holds(&context)) {
-            Arrival::Wait
-        } else {
-            Arrival::Pass
-        }
+        if self.is_meant(&request, names) { Arrival::Wait } else { Arrival::Pass }
+    }
+
+    /// Whether something may go wrong with a call.
+    pub(crate) fn is_meant(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> bool {
+        let context = expression::Context::of_request(request, names);
+        self.faults.when.as_ref().is_none_or(|when| when.holds(&context))
     }
 
     pub(crate) async fn call<Q: Ask>(

@@ -27,8 +27,10 @@ pub struct RespondLayer {
 }
 
 impl RespondLayer {
-    /// What it tells of.
-    pub const OUTCOMES: &[Outcome] = &[Outcome::Answered];
+    /// What one under this rule tells of.
+    pub fn outcomes(rule: &plan::Respond) -> &'static [Outcome] {
+        if rule.to.is_some() { &[Outcome::Answered, Outcome::Refused] } else { &[Outcome::Answered] }
+    }
 
     /// Whether a request gets the response.
     pub(crate) fn is_meant(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> bool {
@@ -41,12 +43,26 @@ impl RespondLayer {
         if !self.is_meant(&request, names) {
             return Arrival::Pass;
         }
-        self.outcomes.count(Outcome::Answered);
         trip.is_answered_here = true;
-        match self.response(&Context::of_request(&request, names)) {
+        let response = self.response(&Context::of_request(&request, names));
+        self.outcomes.count(if response.is_ok() { Outcome::Answered } else { Outcome::Refused });
+        match response {
             Ok(response) => Q::answered(response).map_or(Arrival::Pass, |answer| Arrival::End(Ok(answer))),
             Err(error) => Arrival::End(Err(error)),
         }
+    }
+
+    /// What it would do with a request, for people, and whether it would keep it from everything else.
+    pub(crate) fn explain(&self, request: &RequestView<'_>) -> (String, bool) {
+        if !self.is_meant(request, &self.names) {
+            return ("leaves this request alone".to_owned(), false);
+        }
+        let name = &self.respond.name;
+        let told = match self.response(&Context::of_request(request, &self.names)) {
+            Ok(response) => format!("`{name}`: answered with {} here", response.status.as_str()),
+            Err(error) => format!("refused with 400: `{name}`: {}", error.detail()),
+        };
+        (told, true)
     }
 
     fn response(&self, context: &Context<'_>) -> Result<Response> {

@@ -118,19 +118,18 @@ impl Layer {
                 };
                 (told.to_owned(), false)
             }
-            Layer::Respond(respond) if respond.is_meant(request, &respond.names) => (
-                format!("`{}`: answered with {} here", respond.respond.name, respond.respond.status.as_str()),
-                true,
-            ),
-            Layer::Respond(_) => ("leaves this request alone".to_owned(), false),
+            Layer::Respond(respond) => respond.explain(request),
             Layer::Wasm(wasm) => (wasm.explain(), false),
+            Layer::Faults(faults) if !faults.is_meant(request, &faults.names) => {
+                ("leaves this request alone".to_owned(), false)
+            }
             Layer::Faults(faults) => (goes_wrong(&faults.faults), false),
             Layer::Rewrite(rewrite) => match rewrite.target(request.target) {
                 Ok(Some(target)) => {
                     (format!("asks for {}", target.split('?').next().unwrap_or_default()), false)
                 }
                 Ok(None) => ("leaves this path as it is".to_owned(), false),
-                Err(error) => (format!("refused with 400: {}", error.detail()), false),
+                Err(error) => (format!("refused with 400: {}", error.detail()), true),
             },
             Layer::Timeout(timeout) => (format!("gives up after {}", spoken(timeout.within)), false),
         }

@@ -120,15 +120,32 @@ impl Layer {
         }
     }
 
-    /// Puts in what it has a call carry: for whoever asks the end without its layers.
+    /// Changes a request as it does on its way down: for whoever asks the end without its layers. No function is called.
     ///
     /// # Errors
-    /// That cannot be had now.
-    pub async fn authenticate(&self, request: &mut Request) -> Result<()> {
+    /// It would go no further, or what it is to carry cannot be had now.
+    pub async fn change(&self, request: &mut Request) -> Result<()> {
         match self {
             Layer::Credentials(layer) => layer.credentials.put(request).await,
             Layer::Accounts(layer) => layer.accounts.put(request).await,
+            Layer::Headers(layer) => {
+                layer.arrive(request);
+                Ok(())
+            }
+            Layer::Rewrite(layer) => match layer.arrive(request) {
+                Arrival::End(Err(error)) => Err(error),
+                _ => Ok(()),
+            },
             _ => Ok(()),
+        }
+    }
+
+    /// The target with which a request for this one goes on, as far as the config says: what functions make of it nobody knows
+    /// beforehand. `None`: it goes no further.
+    pub fn onward(&self, sent: &str) -> Option<Box<str>> {
+        match self {
+            Layer::Rewrite(rewrite) => Some(rewrite.target(sent).ok()?.map_or(sent.into(), Box::from)),
+            _ => Some(sent.into()),
         }
     }
 

@@ -53,7 +53,7 @@ pub(super) async fn ask(
     rules::validate::remove_conditions(&mut request.parts_mut().fields);
     let asked = request.head_only();
     for layer in layers {
-        layer.authenticate(&mut request).await?;
+        layer.change(&mut request).await?;
     }
     let requested_at = Clock::now();
     let Response { status, fields, .. } = source.call(request, &mut Trip::default()).await?;

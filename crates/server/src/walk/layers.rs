@@ -112,7 +112,7 @@ impl Kit<'_> {
             }),
             plan::Layer::Cors(cors) => Layer::Cors(CorsLayer(Arc::clone(cors))),
             plan::Layer::Respond(respond) => Layer::Respond(RespondLayer {
-                outcomes: outcomes(&respond.name, RespondLayer::OUTCOMES),
+                outcomes: outcomes(&respond.name, RespondLayer::outcomes(respond)),
                 respond: Arc::clone(respond),
                 names: Arc::clone(place.names),
             }),
