@@ -41,9 +41,12 @@ fn accounts_take_turns_wherever_the_policy_stands() {
         origin.on("*").reply(ok("", "1"));
         let fleetfoot = everywhere(&origin, &format!("accounts: {{ rotate: [{TWO}] }}"));
         for _ in 0..4 {
-            assert_eq!(fleetfoot.get_with(target, "X-Api-Key: theirs").status, 200);
+            assert_eq!(fleetfoot.get_with(target, "X-Api-Key: theirs\nx-api_key: theirs").status, 200);
         }
         assert_eq!(seen(&origin), "abab");
+        let is_theirs =
+            |request: &testkit::Received| String::from_utf8_lossy(&request.raw).contains("theirs");
+        assert!(!origin.requests().iter().any(is_theirs), "however it is spelt");
     });
 }
 

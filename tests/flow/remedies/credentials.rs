@@ -49,7 +49,11 @@ fn the_source_sees_ours_wherever_the_policy_stands_and_nothing_of_the_clients() 
     }
     let fleetfoot = everywhere(&origin, "credentials: { header: { X-Api-Key: 0urs } }");
     each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
-        for fields in ["X-Api-Key: theirs\nx-api-key: theirs", "X-Api-Key: theirs\nConnection: X-Api-Key"] {
+        for fields in [
+            "X-Api-Key: theirs\nx-api-key: theirs",
+            "X-Api-Key: theirs\nConnection: X-Api-Key",
+            "X_Api_Key: theirs\nx-api_key: theirs\nX.Api-Key: theirs",
+        ] {
             assert_eq!(fleetfoot.get_with(target, fields).status, 200);
             let head = String::from_utf8(origin.last(&format!("GET {target}")).raw).unwrap().to_lowercase();
             assert_eq!(

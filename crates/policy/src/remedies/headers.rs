@@ -226,6 +226,14 @@ pub(crate) fn edit_request(edits: &[FieldEdit], request: &mut Request) {
     }
 }
 
+/// Sets a field of a request in place of all of this name and of all that some servers take for it. Its client cannot have it
+/// taken off again.
+pub(crate) fn set_field(fields: &mut HeaderMap, name: &HeaderName, value: HeaderValue) {
+    rules::hop_by_hop::keep(fields, name);
+    remove_alike(&FieldPattern::Name(name.clone()), fields);
+    fields.insert(name, value);
+}
+
 /// Takes out what some servers take for the fields that are meant (`X_Tenant` for `X-Tenant`): nobody gets round what is
 /// written here by another spelling.
 fn remove_alike(pattern: &FieldPattern, fields: &mut HeaderMap) {

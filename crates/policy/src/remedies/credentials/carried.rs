@@ -9,6 +9,7 @@ use message::{Ask, Call, Request, Result, Trip};
 use rules::{NamePattern, QueryKey, QueryNames};
 
 use super::tokens::Tokens;
+use crate::remedies::headers::set_field;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 
 /// Bytes of a request's content that are held, so that the call can be made again with another token.
@@ -56,7 +57,7 @@ impl Carried {
         match self {
             Carried::Fields(fields) => {
                 for (name, value) in fields {
-                    set(request, name, value.clone());
+                    set_field(&mut request.parts_mut().fields, name, value.clone());
                 }
             }
             Carried::Query(query) => query.write(&mut request.parts_mut().target),
@@ -68,7 +69,7 @@ impl Carried {
     /// The same, waited for where that is needed.
     pub(crate) async fn put(&self, request: &mut Request) -> Result<()> {
         if let Carried::Token(tokens) = self {
-            set(request, &AUTHORIZATION, tokens.token().await?.field);
+            set_field(&mut request.parts_mut().fields, &AUTHORIZATION, tokens.token().await?.field);
         } else {
             self.write(request);
         }
@@ -130,15 +131,9 @@ impl Carried {
 
 fn with<Q: Ask>(mut ask: Q, field: &HeaderValue) -> Q {
     if let Some(request) = ask.request_mut() {
-        set(request, &AUTHORIZATION, field.clone());
+        set_field(&mut request.parts_mut().fields, &AUTHORIZATION, field.clone());
     }
     ask
-}
-
-/// In place of all of this name. No client may have it taken off again.
-fn set(request: &mut Request, name: &HeaderName, value: HeaderValue) {
-    rules::hop_by_hop::keep(&mut request.parts_mut().fields, name);
-    request.parts_mut().fields.insert(name, value);
 }
 
 impl SecretQuery {
