@@ -74,6 +74,8 @@ pub enum Kind {
     Overloaded,
     /// A function of the user's own, which a policy calls, failed.
     HookFailed,
+    /// The time that a call may take ran out in such a function.
+    HookTimeout,
     /// We are shutting down.
     Draining,
     /// A bug or an exhausted resource on our side.
@@ -82,7 +84,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the enum, so that `ALL[kind as usize] == kind`: for whoever counts them.
-    pub const ALL: [Kind; 32] = [
+    pub const ALL: [Kind; 33] = [
         Kind::MalformedRequest,
         Kind::TargetTooLong,
         Kind::HeadTooLarge,
@@ -113,6 +115,7 @@ impl Kind {
         Kind::LimitUnavailable,
         Kind::Overloaded,
         Kind::HookFailed,
+        Kind::HookTimeout,
         Kind::Draining,
         Kind::Internal,
     ];
@@ -155,6 +158,7 @@ impl Kind {
             | Kind::LimitUnavailable
             | Kind::Overloaded
             | Kind::HookFailed
+            | Kind::HookTimeout
             | Kind::Draining
             | Kind::Internal => Side::Us,
         }
@@ -193,6 +197,7 @@ impl Kind {
             Kind::LimitUnavailable => "limit-unavailable",
             Kind::Overloaded => "overloaded",
             Kind::HookFailed => "hook-failed",
+            Kind::HookTimeout => "hook-timeout",
             Kind::Draining => "draining",
             Kind::Internal => "internal",
         }

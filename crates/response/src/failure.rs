@@ -62,7 +62,9 @@ pub fn status_of(kind: Kind) -> StatusCode {
         | Kind::LimitUnavailable
         | Kind::Overloaded
         | Kind::Draining => StatusCode::SERVICE_UNAVAILABLE,
-        Kind::ConnectTimeout | Kind::SourceTimeout | Kind::OnlyIfCached => StatusCode::GATEWAY_TIMEOUT,
+        Kind::ConnectTimeout | Kind::SourceTimeout | Kind::HookTimeout | Kind::OnlyIfCached => {
+            StatusCode::GATEWAY_TIMEOUT
+        }
         Kind::Loop => StatusCode::LOOP_DETECTED,
         Kind::HookFailed | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -195,6 +197,7 @@ fn sentence(kind: Kind) -> Option<&'static str> {
         Kind::LimitUnavailable => "the limit on this route cannot be counted now; try again later",
         Kind::Overloaded => "too many requests at once; try again later",
         Kind::HookFailed => "a function that this route calls failed",
+        Kind::HookTimeout => "a function that this route calls was not done in time",
         Kind::Draining => "this server is shutting down; try again",
         Kind::Internal => "something went wrong inside fleetfoot",
         Kind::MalformedRequest

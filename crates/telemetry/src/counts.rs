@@ -20,9 +20,28 @@ pub struct CoreCounts {
     pub(crate) overhead: Histogram,
     pub(crate) source: Histogram,
     pub(crate) reasons: Reasons,
-    pub(crate) errors: [Counter; Kind::ALL.len()],
+    pub(crate) errors: Errors,
     pub(crate) received_bytes: Counter,
     pub(crate) log_lines_dropped: Counter,
+}
+
+/// One counter for each kind.
+#[derive(Debug)]
+pub(crate) struct Errors([Counter; Kind::ALL.len()]);
+
+/// The standard library has none for arrays of more than 32.
+impl Default for Errors {
+    fn default() -> Self {
+        Errors([const { Counter::new() }; Kind::ALL.len()])
+    }
+}
+
+impl Errors {
+    /// The counter of a kind.
+    pub(crate) fn of(&self, kind: Kind) -> &Counter {
+        // `message` sees to it that each kind's number is its place in the list.
+        &self.0[kind as usize]
+    }
 }
 
 impl CoreCounts {
@@ -36,9 +55,7 @@ impl CoreCounts {
     }
 
     pub(crate) fn count_error(&self, error: &Error) {
-        if let Some(count) = self.errors.get(error.kind() as usize) {
-            count.add(1);
-        }
+        self.errors.of(error.kind()).add(1);
     }
 }
 

@@ -61,9 +61,8 @@ fn traffic(cores: &[CoreCounts]) -> Vec<Family> {
         ),
         Family::counter("errors", "Requests without a proper answer, by what failed and on which side").by(
             ["kind", "side"],
-            Kind::ALL.map(|kind| {
-                ([kind.word(), side_word(kind.side())], sum(cores, |core| &core.errors[kind as usize]))
-            }),
+            Kind::ALL
+                .map(|kind| ([kind.word(), side_word(kind.side())], sum(cores, |core| core.errors.of(kind)))),
         ),
         Family::counter("sent", "Content sent to clients, without heads and framing")
             .bytes()

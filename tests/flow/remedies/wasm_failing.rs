@@ -177,9 +177,36 @@ fn a_breaker_around_all_of_it_leaves_time_of_functions_out() {
                     limited: { timeout: 100ms, limit: 1000/s, wasm: { module: tools, request: endless } }\n";
     let fleetfoot = module.around(&origin, policies, &["match: /**, proxy: api, use: [guarded, limited]"]);
     for _ in 0..5 {
-        assert_eq!(failure(&fleetfoot.get("/")), (500, Some("hook-failed")));
+        assert_eq!(failure(&fleetfoot.get("/")), (504, Some("hook-timeout")));
     }
     assert_eq!(times(&fleetfoot, "breaker", "opened"), 0);
+}
+
+#[test]
+fn a_call_whose_time_runs_out_in_a_function_is_late_whatever_on_error_says() {
+    let origin = Origin::start();
+    for (target, _) in EVERYWHERE {
+        origin.on(target).reply(ok("", "1"));
+    }
+    let module = Module::new(&[]);
+    for (hooks, asked) in [("request: endless", 0), ("response: endless", 1)] {
+        for on_error in ["fail", "pass"] {
+            let words = format!("module: tools, {hooks}, on_error: {on_error}");
+            let policy = format!(
+                "timeout: 100ms, retry: {{ attempts: 3, backoff: 1ms..1ms, budget: 100% }}, wasm: {{ {words} }}"
+            );
+            let fleetfoot = module.everywhere(&origin, &policy);
+            let before = origin.requests().len();
+            each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
+                for _ in 0..3 {
+                    assert_eq!(failure(&fleetfoot.get(target)), (504, Some("hook-timeout")), "{words}");
+                }
+            });
+            assert_eq!(origin.requests().len() - before, 9 * asked, "{words}");
+            assert_eq!(times(&fleetfoot, "timeout.overall", "late"), 9, "{words}");
+            assert_eq!(times(&fleetfoot, "wasm", "failed"), 0, "{words}");
+        }
+    }
 }
 
 #[test]

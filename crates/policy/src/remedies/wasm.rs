@@ -5,15 +5,14 @@
 //! - `said`: what a function says, checked, as what is to be done.
 //! - `content`: the content of a response, as far as a function may be given it.
 //!
-//! A function is ours as far as the source is concerned: one that fails is an error on our side, and no time of the source's. Behind a
-//! cache it is told only of those header fields that its key holds: what comes of one request is given to others.
+//! A function is ours as far as the source is concerned: one that fails is an error on our side, and no time of the source's. So is a
+//! call whose time runs out in one, which is late, and not passed over. Behind a cache it is told only of those header fields that its key holds: what comes of one request is given to others.
 
 mod content;
 mod said;
 mod told;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE, VARY};
@@ -43,9 +42,6 @@ pub struct WasmLayer {
     /// What functions did.
     pub outcomes: Arc<Outcomes>,
 }
-
-/// So much ahead of the deadline of a call a function is given up: whoever waits around it would take its delay for the source's.
-const AHEAD: Duration = Duration::from_millis(1);
 
 /// Why what a function said, or was to be told, is of no use.
 type Unfit = std::borrow::Cow<'static, str>;
@@ -93,7 +89,7 @@ impl WasmLayer {
         let Some(request) = ask.request_mut() else { return below.call(ask, trip).await };
         let mut changed = Vec::new();
         if let Some(function) = &self.hooks.request {
-            let said = self.of_request(function, request, deadline).await;
+            let said = self.of_request(function, request, deadline, timers).await;
             match said.or_else(|error| self.failed(function, error).map(|()| OfRequest::default()))? {
                 OfRequest::Answered(response) => {
                     if let Some(answer) = Q::answered(*response) {
@@ -136,9 +132,10 @@ impl WasmLayer {
         function: &str,
         request: &RequestParts,
         deadline: Option<Deadline>,
+        timers: &Timers,
     ) -> Result<OfRequest> {
         let told = told::request(&request.view(), &request.fields, self.sees.as_deref());
-        let said = self.ask(function, told, deadline).await?;
+        let said = self.ask(function, told, deadline, timers).await?;
         OfRequest::read(&said, &request.target, self.asked).map_err(|why| self.unfit(function, &why))
     }
 
@@ -160,7 +157,7 @@ impl WasmLayer {
             Some(most) => content::given(response, most, deadline, timers).await?.map(Some),
         };
         let said = match given {
-            Ok(content) => self.said_of(hook, asked, response, content.as_ref(), deadline).await,
+            Ok(content) => self.said_of(hook, asked, response, content.as_ref(), deadline, timers).await,
             Err(why) => Err(self.unfit(&hook.function, &why)),
         };
         match said {
@@ -182,23 +179,31 @@ impl WasmLayer {
         response: &Response,
         content: Option<&Bytes>,
         deadline: Option<Deadline>,
+        timers: &Timers,
     ) -> Result<OfResponse> {
         let unfit = |why: Unfit| self.unfit(&hook.function, &why);
         let told = told::response(response, asked, content).map_err(unfit)?;
-        let said = self.ask(&hook.function, told, deadline).await?;
+        let said = self.ask(&hook.function, told, deadline, timers).await?;
         OfResponse::read(&said, response, hook.body.is_some(), self.asked).map_err(unfit)
     }
 
-    /// Calls a function, for no longer than the call may take.
-    async fn ask(&self, function: &str, told: Bytes, deadline: Option<Deadline>) -> Result<Bytes> {
+    /// Calls a function, for no longer than the call may take. Whoever waits around it for the same deadline looks here first, and
+    /// so does not take the delay for the source's.
+    async fn ask(
+        &self,
+        function: &str,
+        told: Bytes,
+        deadline: Option<Deadline>,
+        timers: &Timers,
+    ) -> Result<Bytes> {
         let call = self.module.call(function, told);
         let said = match deadline {
             None => call.await,
-            Some(Deadline { at, within, .. }) => {
-                tokio::time::timeout_at(at.checked_sub(AHEAD).unwrap_or(at), call)
-                    .await
-                    .map_err(|_| self.unfit(function, &format!("was not done within {within:?}").into()))?
-            }
+            Some(deadline) => tokio::select! {
+                biased;
+                () = timers.until(deadline.at) => return Err(self.late(function, deadline, timers)),
+                said = call => said,
+            },
         };
         said.map_err(|error| match error.kind() {
             // A limit of ours, which is over in a moment.
@@ -207,8 +212,18 @@ impl WasmLayer {
         })
     }
 
-    /// A function has failed: goes on without it, where that is how it is meant.
+    /// The call has missed a deadline in a function.
+    fn late(&self, function: &str, deadline: Deadline, timers: &Timers) -> Error {
+        timers.count_late(deadline);
+        let (policy, within) = (&self.hooks.name, deadline.within);
+        Error::new(Kind::HookTimeout, format!("policy {policy}: {function} was not done within {within:?}"))
+    }
+
+    /// A function has failed: goes on without it, where that is how it is meant. Nothing goes on that is late.
     fn failed(&self, function: &str, error: Error) -> Result<()> {
+        if error.kind() == Kind::HookTimeout {
+            return Err(error);
+        }
         self.outcomes.count(Outcome::Failed);
         let plan::Hooks { name: policy, passes, .. } = &*self.hooks;
         tracing::debug!(policy, function, passes, "{error}");

@@ -86,10 +86,15 @@ impl Timers {
 
     /// A call has missed a deadline.
     pub(crate) fn late(&self, deadline: Deadline) -> Error {
+        self.count_late(deadline);
+        late(deadline.within)
+    }
+
+    /// Whoever gives a call up for another reason than that its source is late says so itself.
+    pub(crate) fn count_late(&self, deadline: Deadline) {
         if let Some((_, timeout)) = self.timeouts.iter().find(|(place, _)| *place == deadline.layer) {
             timeout.outcomes.count(Outcome::Late);
         }
-        late(deadline.within)
     }
 
     /// Ready at this moment.
