@@ -3,7 +3,12 @@
 
 /// The bytes that a piece of a query stands for. What is no valid `%XX` stands for itself.
 pub(crate) fn decoded(text: &str) -> Decoded<'_> {
-    Decoded { rest: text.as_bytes() }
+    decoded_bytes(text.as_bytes())
+}
+
+/// The same, of what may be no text.
+pub(crate) fn decoded_bytes(text: &[u8]) -> Decoded<'_> {
+    Decoded { rest: text }
 }
 
 /// See [`decoded`].

@@ -18,6 +18,7 @@ pub mod claim;
 pub mod client_lifetime;
 pub mod date;
 pub mod directives;
+pub mod echo;
 pub mod encoding;
 mod endless;
 pub mod etag;

@@ -85,6 +85,34 @@ fn each_form_is_sent_as_its_standard_says() {
 }
 
 #[test]
+fn no_client_is_told_the_parameter_that_the_source_repeats() {
+    let origin = Origin::start();
+    origin.on("*").answer(|request| {
+        let (path, query) = request.target.split_once('?').unwrap();
+        let redirect = format!(
+            "Location: {path}/?{query}\r\nContent-Location: http://a.test{path}?{query}\r\n\
+                                Link: <{path}?{query}&page=2>; rel=next"
+        );
+        status("301 Moved Permanently", &redirect, "")
+    });
+    let source = source(&origin);
+    for policy in [
+        "credentials: { query: { api_key: \"s3 cret\" } }",
+        "cache: { ttl: 1m }, credentials: { query: { api_key: \"s3 cret\" } }",
+        "accounts: { rotate: [{ query: { api_key: \"s3 cret\" } }, { query: { api_key: \"s3 cret-2\" } }] }",
+    ] {
+        let fleetfoot = with_policy(policy, &[&source], &[ROUTE]);
+        for _ in 0..3 {
+            let answer = fleetfoot.get("/x?a=1");
+            assert_eq!(answer.status, 301, "{answer:?}");
+            assert_eq!(answer.joined("Location"), "/x/?a=1", "{policy}");
+            assert_eq!(answer.joined("Content-Location"), "http://a.test/x?a=1", "{policy}");
+            assert_eq!(answer.joined("Link"), "</x?a=1&page=2>; rel=next", "{policy}");
+        }
+    }
+}
+
+#[test]
 fn what_is_fetched_with_our_credentials_is_everybodys_unless_the_response_forbids_it() {
     let origin = Origin::start();
     origin.on("GET /shared").reply(ok("Cache-Control: max-age=600", "x"));

@@ -262,9 +262,9 @@ impl AccountsLayer {
 impl AccountInUse {
     /// The call has ended. What gave no answer says nothing of the account, and neither does an answer of ours.
     pub(crate) fn end<Q: Ask>(self, outcome: &mut Result<Q::Answer>, trip: &Trip) {
-        if !trip.is_answered_here
-            && let Some(response) = outcome.as_mut().ok().and_then(Q::response_mut)
-        {
+        let Some(response) = outcome.as_mut().ok().and_then(Q::response_mut) else { return };
+        self.accounts.members[self.index].carried.take_back(response);
+        if !trip.is_answered_here {
             self.accounts.learn(self.index, response);
         }
     }

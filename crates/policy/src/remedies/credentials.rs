@@ -14,7 +14,7 @@ use message::{Ask, Call, Request, Result, Trip};
 
 use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
-use crate::stack::around::Arrival;
+use crate::stack::around::{Arrival, Held};
 
 pub(crate) use carried::Carried;
 pub use tokens::{Tokens, renew};
@@ -62,6 +62,13 @@ impl SharedCredentials {
         self.carried.put(request).await
     }
 
+    /// The call has ended: its client is not told what it carried.
+    pub(crate) fn end<Q: Ask>(&self, outcome: &mut Result<Q::Answer>) {
+        if let Some(response) = outcome.as_mut().ok().and_then(Q::response_mut) {
+            self.carried.take_back(response);
+        }
+    }
+
     /// What it does, for people.
     pub(crate) fn explain(&self) -> String {
         self.carried.explain()
@@ -75,7 +82,14 @@ impl CredentialsLayer {
     /// Puts it into the request, where nobody has to be waited for.
     pub(crate) fn arrive<Q: Ask>(&self, ask: &mut Q) -> Arrival<Q::Answer> {
         let Some(request) = ask.request_mut() else { return Arrival::Pass };
-        if self.credentials.carried.write(request) { Arrival::Pass } else { Arrival::Wait }
+        let carried = &self.credentials.carried;
+        match carried.write(request) {
+            false => Arrival::Wait,
+            true if carried.may_come_back() => {
+                Arrival::Hold(Held::Credentials(Arc::clone(&self.credentials)))
+            }
+            true => Arrival::Pass,
+        }
     }
 
     pub(crate) async fn call<Q: Ask>(

@@ -5,6 +5,7 @@
 //! holds anything, there is none.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use guard::LearntCall;
@@ -15,6 +16,7 @@ use crate::remedies::accounts::AccountInUse;
 use crate::remedies::breaker::Watched;
 use crate::remedies::concurrency::UnderWayCall;
 use crate::remedies::cors::HeldCors;
+use crate::remedies::credentials::SharedCredentials;
 use crate::remedies::headers::HeldHeaders;
 use crate::remedies::learn::hear;
 use crate::remedies::rewrite::HeldRewrite;
@@ -54,6 +56,8 @@ pub(crate) enum Held {
     Learnt(LearntCall),
     /// The call is under way until its answer has been handed on.
     UnderWay(UnderWayCall),
+    /// What the call carried is taken out of its response.
+    Credentials(Arc<SharedCredentials>),
     /// The account that the call uses.
     Account(AccountInUse),
     /// What the response's fields are changed by.
@@ -71,6 +75,7 @@ impl Held {
             Held::Breaker(watched) => watched.end::<Q>(outcome, trip),
             Held::Learnt(call) => hear::<Q>(call, outcome, trip),
             Held::UnderWay(call) => call.end::<Q>(outcome, trip),
+            Held::Credentials(credentials) => credentials.end::<Q>(outcome),
             Held::Account(account) => account.end::<Q>(outcome, trip),
             Held::Headers(held) => held.end::<Q>(outcome, trip),
             Held::Rewrite(held) => held.end::<Q>(outcome),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue, StatusCode};
-use message::{Ask, Call, Request, Result, Trip};
+use message::{Ask, Call, Request, Response, Result, Trip};
+use rules::echo::Echo;
 use rules::{NamePattern, QueryKey, QueryNames};
 
 use super::tokens::Tokens;
@@ -33,6 +34,8 @@ pub(crate) struct SecretQuery {
     /// As they are appended.
     ours: String,
     names: Vec<String>,
+    /// What a response may not say again.
+    echo: Echo,
 }
 
 impl Carried {
@@ -64,6 +67,22 @@ impl Carried {
             Carried::Token(_) => return false,
         }
         true
+    }
+
+    /// Whether a response may say it again where clients see it: a source repeats its query in redirects.
+    pub(crate) fn may_come_back(&self) -> bool {
+        matches!(self, Carried::Query(_))
+    }
+
+    /// Takes it out of the fields of a response.
+    pub(crate) fn take_back(&self, response: &mut Response) {
+        let Carried::Query(query) = self else { return };
+        for value in response.fields.values_mut() {
+            let left = query.echo.without(value.as_bytes());
+            if let Some(left) = left.and_then(|left| HeaderValue::from_bytes(&left).ok()) {
+                *value = left;
+            }
+        }
     }
 
     /// The same, waited for where that is needed.
@@ -145,6 +164,7 @@ impl SecretQuery {
         SecretQuery {
             others: QueryKey { names: QueryNames::Except(except), sort: false },
             ours: parameters.iter().map(pair).collect::<Vec<_>>().join("&"),
+            echo: Echo::of(parameters.iter().map(|it| (it.name.as_str(), it.value.secret()))),
             names,
         }
     }
