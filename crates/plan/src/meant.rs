@@ -39,6 +39,7 @@ mod signed;
 mod source;
 mod sql;
 mod timeout;
+mod undone;
 mod wasm;
 
 pub use auth::*;
@@ -70,6 +71,7 @@ pub use signed::*;
 pub use source::*;
 pub use sql::*;
 pub use timeout::*;
+pub use undone::*;
 pub use wasm::*;
 
 /// Everything a running fleetfoot was told.

@@ -97,6 +97,12 @@ pub(crate) fn policy<'t>(
     let concurrency =
         section.get("concurrency").and_then(|node| concurrency::concurrency(name, node, report));
     layers.push_some(concurrency.map(|concurrency| Layer::Concurrency(Arc::new(concurrency))));
+    let headers = section.get("headers").and_then(|node| headers::headers(name, node, location, report));
+    layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
+    let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
+    layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
+    let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, sources, report));
+    layers.push_some(hooks.map(|hooks| Layer::Wasm(Arc::new(hooks))));
     let credentials = section.get("credentials");
     let sent = credentials.and_then(|node| credentials::credentials(name, node, folder, report));
     layers.push_some(sent.map(|sent| Layer::Credentials(Arc::new(sent))));
@@ -108,12 +114,6 @@ pub(crate) fn policy<'t>(
         let accounts = accounts::accounts(name, node, folder, report);
         layers.push_some(accounts.map(|accounts| Layer::Accounts(Arc::new(accounts))));
     }
-    let headers = section.get("headers").and_then(|node| headers::headers(name, node, location, report));
-    layers.push_some(headers.map(|headers| Layer::Headers(Arc::new(headers))));
-    let rewrite = section.get("rewrite").and_then(|node| rewrite::rewrite(name, node, report));
-    layers.push_some(rewrite.map(|rewrite| Layer::Rewrite(Arc::new(rewrite))));
-    let hooks = section.get("wasm").and_then(|node| wasm::wasm(name, node, sources, report));
-    layers.push_some(hooks.map(|hooks| Layer::Wasm(Arc::new(hooks))));
     layers.push_some(timeout.per_try);
     let faults = section.get("faults").and_then(|node| faults::faults(name, node, report));
     layers.push_some(faults.map(|faults| Layer::Faults(Arc::new(faults))));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::default;
 use crate::known::Known;
-use crate::meant::{Asker, Auth, Decides, Layer, Layers, Signed, SourceId};
+use crate::meant::{Asker, Auth, Decides, Layer, Layers, Signed, SourceId, Undone};
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::tree::{Node, Shape};
 use crate::yaml::value;
@@ -119,6 +119,35 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, asker: Asker, node: Node<
             quoted(&cors.name)
         );
         report.at(node, cause, "name it before the policy that caches");
+    }
+    if let Some(undone) = used.undone() {
+        let before = "name it before the policy that authenticates";
+        let (cause, remedy) = match undone {
+            Undone::Field(name, field) => (
+                format!(
+                    "{} changes {}, which credentials outside of it have set",
+                    quoted(name),
+                    quoted(field.as_str())
+                ),
+                before,
+            ),
+            Undone::Query(name) => (
+                format!(
+                    "{} asks for a query of its own, without what credentials outside of it have put there",
+                    quoted(name)
+                ),
+                before,
+            ),
+            Undone::Replaced(name, field) => (
+                format!(
+                    "{} sets {}, which credentials inside of it replace",
+                    quoted(name),
+                    quoted(field.as_str())
+                ),
+                "take that field out of `headers`",
+            ),
+        };
+        report.at(node, cause, remedy);
     }
     if let Some((name, verb)) = used.reads_rewritten(asker) {
         let cause = format!(

@@ -27,7 +27,8 @@ impl Echo {
         let (mut out, mut rest, mut is_changed) = (Vec::new(), value, false);
         while let Some(mark) = rest.iter().position(|byte| *byte == b'?') {
             let (before, query) = rest.split_at(mark + 1);
-            let (query, behind) = query.split_at(query.iter().position(ends).unwrap_or(query.len()));
+            let (query, behind) =
+                query.split_at(query.iter().position(|byte| ends(*byte)).unwrap_or(query.len()));
             let parameters = || query.split(|byte| *byte == b'&');
             let kept: Vec<_> = parameters().filter(|parameter| !self.is_in(parameter)).collect();
             is_changed |= kept.len() < parameters().count();
@@ -58,14 +59,14 @@ impl std::fmt::Debug for Echo {
 }
 
 /// Whether a query ends here, in a field that has more than a URL.
-fn ends(byte: &u8) -> bool {
+fn ends(byte: u8) -> bool {
     matches!(byte, b'#' | b'<' | b'>' | b'"' | b' ' | b'\t')
 }
 
 /// Whether all of a parameter stands in a text, and not one whose value only begins so.
 fn has(text: &[u8], parameter: &[u8]) -> bool {
     let is_end = |behind: &[u8]| {
-        behind.first().is_none_or(|byte| ends(byte) || matches!(byte, b'&' | b';' | b',' | b'\''))
+        behind.first().is_none_or(|byte| ends(*byte) || matches!(byte, b'&' | b';' | b',' | b'\''))
     };
     (0..text.len()).any(|at| text[at..].strip_prefix(parameter).is_some_and(is_end))
 }

@@ -113,6 +113,39 @@ fn no_client_is_told_the_parameter_that_the_source_repeats() {
 }
 
 #[test]
+fn whatever_else_changes_a_request_does_not_take_it_off() {
+    let origin = Origin::start();
+    origin.on("*").reply(ok("", "1"));
+    let source = source(&origin);
+    let rows = [
+        (
+            "credentials: { query: { key: s3cret } }, rewrite: { prefix: /, to: \"/v1?a=1\" }",
+            "/v1/x?a=1&key=s3cret",
+            None,
+        ),
+        (
+            "credentials: { bearer: s3cret }, headers: { request: { remove: Authorization } }",
+            "/x?b",
+            Some("Bearer s3cret"),
+        ),
+        (
+            "accounts: { rotate: [{ bearer: s3cret }] }, headers: { request: { remove: A* } }",
+            "/x?b",
+            Some("Bearer s3cret"),
+        ),
+    ];
+    each(rows.map(|(policy, target, field)| (policy, (target, field))), |policy, (target, field)| {
+        let fleetfoot = with_policy(policy, &[&source], &[ROUTE]);
+        assert_eq!(fleetfoot.get_with("/x?b", "Authorization: theirs").status, 200);
+        let received = origin.requests().pop().unwrap();
+        assert_eq!(received.target, target);
+        if field.is_some() {
+            assert_eq!(received.field("authorization"), field);
+        }
+    });
+}
+
+#[test]
 fn what_is_fetched_with_our_credentials_is_everybodys_unless_the_response_forbids_it() {
     let origin = Origin::start();
     origin.on("GET /shared").reply(ok("Cache-Control: max-age=600", "x"));

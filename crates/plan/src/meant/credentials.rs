@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 
 use super::{HttpSource, Token};
@@ -89,6 +90,16 @@ pub struct Account {
 }
 
 impl Credential {
+    /// The fields that it is written to.
+    pub fn fields(&self) -> impl Iterator<Item = &HeaderName> {
+        let (fields, token) = match self {
+            Credential::Fields(fields) => (fields.as_slice(), None),
+            Credential::Query(_) => (&[][..], None),
+            Credential::OAuth2(_) => (&[][..], Some(&AUTHORIZATION)),
+        };
+        fields.iter().map(|(name, _)| name).chain(token)
+    }
+
     /// Where its token comes from; `None`: it is no token that is asked for.
     pub fn oauth2(&self) -> Option<&Arc<OAuth2>> {
         match self {

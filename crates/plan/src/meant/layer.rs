@@ -45,20 +45,21 @@ pub enum Layer {
     Learn(Arc<Learn>),
     /// Has so many calls under way at once. Inside of limits, so that no place is held by a call that may not go yet.
     Concurrency(Arc<Concurrency>),
-    /// Has the call carry what the source wants to see. Inside of whatever may keep the call from being made, so that nothing is
-    /// spent for those, and inside the cache, which keeps what is fetched so as if anybody had fetched it.
-    Credentials(Arc<Credentials>),
-    /// The same with several accounts by turns. Inside the retries: the next try takes the next account.
-    Accounts(Arc<Accounts>),
     /// Changes header fields. Inside of whatever decides whether the source is asked, so that what is decided by is what the
     /// client sent, and what is stored is what was changed; for what each client gets it stands in a policy before the cache.
     Headers(Arc<Headers>),
     /// Asks the source for another path. Inside of everything that reads the path which the client sent.
     Rewrite(Arc<Rewrite>),
     /// Has functions of a module change or answer calls. Inside of whatever else changes a request, so that they see what the source
-    /// would, and inside the cache, so that a hit calls none of them; outside of the timeout of a try, which counts nothing but the
+    /// would but for secrets, and inside the cache, so that a hit calls none of them; outside of the timeout of a try, which counts nothing but the
     /// source.
     Wasm(Arc<Hooks>),
+    /// Has the call carry what the source wants to see. Inside of whatever may keep the call from being made, so that nothing is
+    /// spent for those, and of whatever changes a request, so that nothing takes it off again and no function is told it; inside the
+    /// cache, which keeps what is fetched so as if anybody had fetched it.
+    Credentials(Arc<Credentials>),
+    /// The same with several accounts by turns. Inside the retries: the next try takes the next account.
+    Accounts(Arc<Accounts>),
     /// Gives each try up after so long. Innermost, so that it counts nothing but the call itself.
     PerTry(Arc<Timeout>),
     /// Lets calls go wrong on purpose. Innermost: everything else meets the fault as if the source had made it.

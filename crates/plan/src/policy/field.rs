@@ -2,6 +2,7 @@
 //! reason it makes no sense in that place, with what to write instead.
 
 use http::HeaderName;
+use rules::claim::is_claim;
 
 use crate::yaml::fault::{Reason, quoted};
 
@@ -77,6 +78,11 @@ pub(super) fn for_credentials(text: &str) -> Result<HeaderName, Reason> {
         "host" | "content-length" | "content-type" | "date" | "expect" | "via" | "forwarded"
         | "user-agent" => Err(Reason::new(
             format!("{} is no place for a secret", quoted(text)),
+            "write the field that the source looks at, like `X-Api-Key`",
+        )),
+        // Only a proxy that the config trusts could say it, and it is ours to say.
+        other if is_claim(other) => Err(Reason::new(
+            format!("{} says who asks, and never gets to the source", quoted(text)),
             "write the field that the source looks at, like `X-Api-Key`",
         )),
         _ => of_requests(text, name),

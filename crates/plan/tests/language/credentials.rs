@@ -135,6 +135,10 @@ fn what_makes_no_sense_is_told_without_the_secret() {
             "policies.p.credentials.header.Host | `Host` is no place for a secret | write the field that the source looks at, like `X-Api-Key`",
         ),
         (
+            "credentials: { header: { X_Forwarded-For: s3cret } }",
+            "policies.p.credentials.header.X_Forwarded-For | `X_Forwarded-For` says who asks, and never gets to the source | write the field that the source looks at, like `X-Api-Key`",
+        ),
+        (
             "credentials: { header: { TE: s3cret } }",
             "policies.p.credentials.header.TE | `TE` is about one connection and never gets here | take it out, or name a field that goes from end to end",
         ),
@@ -236,5 +240,33 @@ fn they_stand_inside_of_caches_and_around_requests_alone() {
         "{ match: GET /, compose: { a: { api: GET /a, use: [keep, p] } }, use: keep }",
     ] {
         meant(both, route);
+    }
+}
+
+#[test]
+fn no_other_policy_takes_off_what_they_put_in() {
+    let policies = "p: { credentials: { header: { X-Api-Key: a } } }, q: { accounts: { rotate: [{ query: { key: b } }] } }, \
+                    h: { headers: { request: { remove: \"X_Api-*\" } } }, s: { headers: { request: { set: { X_API_KEY: c } } } }, \
+                    r: { rewrite: { prefix: /a, to: \"/b?v=1\" } }";
+    let before = "name it before the policy that authenticates";
+    for (uses, expected) in [
+        ("[p, h]", Some(format!("`h` changes `x-api-key`, which credentials outside of it have set | {before}"))),
+        ("[p, s]", Some(format!("`s` changes `x-api-key`, which credentials outside of it have set | {before}"))),
+        ("[s, p]", Some("`s` sets `x-api-key`, which credentials inside of it replace | take that field out of `headers`".to_owned())),
+        (
+            "[q, r]",
+            Some(format!(
+                "`r` asks for a query of its own, without what credentials outside of it have put there | {before}"
+            )),
+        ),
+        ("[h, p]", None),
+        ("[p, r]", None),
+        ("[r, q, h, s]", None),
+    ] {
+        let file = file(policies, &format!("{{ match: /, proxy: api, use: {uses} }}"));
+        match expected {
+            Some(expected) => assert!(one(&bad(&file)).ends_with(&expected), "{uses}: {}", bad(&file)),
+            None => drop(meant(policies, &format!("{{ match: /, proxy: api, use: {uses} }}"))),
+        }
     }
 }
