@@ -28,8 +28,6 @@ pub enum Unreadable {
     Malformed,
     /// It has more than 100 keys.
     TooMany,
-    /// None of its keys is for the algorithms that the policy names.
-    NoneFits,
 }
 
 #[derive(Deserialize)]
@@ -39,7 +37,8 @@ struct Document {
 
 impl KeySet {
     /// The keys of a set that are for these algorithms. Others are passed over, whatever they are: a set may have keys for
-    /// other uses, and of types that are not known yet (RFC 7517 §5).
+    /// other uses, and of types that are not known yet (RFC 7517 §5). So a set may have none for us: then nothing is good, which is
+    /// how a provider takes all of them back.
     ///
     /// # Errors
     /// See [`Unreadable`].
@@ -52,8 +51,7 @@ impl KeySet {
             return Err(Unreadable::TooMany);
         }
         let key = |value| Key::of(serde_json::from_value::<Jwk>(value).ok()?, algorithms);
-        let keys: Vec<Key> = document.keys.into_iter().filter_map(key).collect();
-        if keys.is_empty() { Err(Unreadable::NoneFits) } else { Ok(KeySet(keys)) }
+        Ok(KeySet(document.keys.into_iter().filter_map(key).collect()))
     }
 
     /// One secret, for [`Algorithm::Hs256`].
@@ -66,7 +64,7 @@ impl KeySet {
         self.0.len()
     }
 
-    /// Never.
+    /// Whether it has none, so that it makes no token good.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -99,7 +97,6 @@ impl fmt::Display for Unreadable {
             Unreadable::TooLong => "it is longer than 256 KiB",
             Unreadable::Malformed => "it is no JSON object with a list `keys`",
             Unreadable::TooMany => "it has more than 100 keys",
-            Unreadable::NoneFits => "it has no key for the algorithms of the policy",
         })
     }
 }

@@ -82,17 +82,36 @@ fn keys_are_fetched_again_before_they_are_out_of_date_and_one_taken_back_opens_n
 }
 
 #[test]
+fn a_provider_that_takes_all_keys_back_lets_nobody_in() {
+    let signer = TokenSigner::new("ES256");
+    for left in [vec![], vec![named(&TokenSigner::new("EdDSA"), "b")]] {
+        let (origin, provider) = (shared_origin(), provider(&[named(&signer, "a")]));
+        let mut fleetfoot = guarded(&origin, &jwt_at(&provider.url(), ", refresh: 1s, cooldown: 100ms"));
+        let good = bearing(&token(&signer, "a", json!({})));
+        assert_eq!(fleetfoot.get_with("/x", &good).status, 200);
+        assert!(fleetfoot.get_with("/x", &good).is_hit());
+        serve(&provider, &left);
+        fleetfoot.wait_until("they are gone", |fleetfoot| fleetfoot.get_with("/x", &good).status == 401);
+        assert_refused(&fleetfoot.get_with("/x", &good), "unknown key");
+        let ready = fleetfoot.get_admin("/readyz");
+        assert!(ready.status == 200 && ready.text().contains("keys of policy p"), "{ready:?}");
+        serve(&provider, &[named(&signer, "a")]);
+        fleetfoot.wait_until("they are back", |fleetfoot| fleetfoot.get_with("/x", &good).is_hit());
+    }
+}
+
+#[test]
 fn while_the_provider_is_down_its_last_keys_go_on_working() {
     let signer = TokenSigner::new("ES256");
     let (origin, provider) = (shared_origin(), provider(&[named(&signer, "a")]));
     let words = ", refresh: 1s, cooldown: 100ms, if_error: 1h";
     let mut fleetfoot = guarded(&origin, &jwt_at(&provider.url(), words));
     assert_eq!(fleetfoot.get_with("/x", &bearing(&token(&signer, "a", json!({})))).status, 200);
-    let set = json!({ "keys": [named(&TokenSigner::new("EdDSA"), "a")] }).to_string();
+    let too_many = json!({ "keys": vec![named(&signer, "a"); 101] }).to_string();
     for (number, broken) in [
         status("500 Oops", "", "down"),
         ok("", "<html>"),
-        ok("", set),
+        ok("", too_many),
         ok("", " ".repeat(300_000)),
         Script::new().reset(),
     ]

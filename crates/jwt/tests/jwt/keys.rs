@@ -44,7 +44,8 @@ fn a_key_is_for_what_it_says_and_for_its_type() {
         (json!({ "kty": "AKP", "alg": "ML-DSA-44", "pub": "AAAA" }), Rs256, false),
         (json!(7), Rs256, false),
     ] {
-        assert_eq!(read(std::slice::from_ref(&key), &[algorithm]).is_ok(), fits, "{algorithm:?} {key}");
+        let set = read(std::slice::from_ref(&key), &[algorithm]).unwrap();
+        assert_eq!(!set.is_empty(), fits, "{algorithm:?} {key}");
     }
 }
 
@@ -58,9 +59,21 @@ fn what_cannot_be_used_does_not_keep_the_rest_from_being_used() {
 }
 
 #[test]
+fn a_set_without_a_key_for_us_is_one_and_makes_nothing_good() {
+    let (signer, algorithms) = (TokenSigner::new("ES256"), [Algorithm::Es256]);
+    for keys in [vec![], vec![json!({})], vec![TokenSigner::new("EdDSA").jwk(json!({}))]] {
+        let set = read(&keys, &algorithms).unwrap();
+        assert!(set.is_empty());
+        assert_eq!(
+            verify(&signer.good("ES256", json!({})), &set, &rules(&algorithms)),
+            Err(Refusal::UnknownKey)
+        );
+    }
+}
+
+#[test]
 fn a_set_is_bounded() {
     let algorithms = [Algorithm::Es256];
-    assert_eq!(read(&[], &algorithms), Err(Unreadable::NoneFits));
     assert_eq!(read(&vec![json!({}); 101], &algorithms), Err(Unreadable::TooMany));
     assert_eq!(KeySet::read(&vec![b' '; LARGEST + 1], &algorithms), Err(Unreadable::TooLong));
     for text in ["", "{}", "[]", "{\"keys\":{}}", "<html>", &"[".repeat(100_000)] {

@@ -195,7 +195,7 @@ async fn check_with_newer_keys(tokens: &Tokens, token: &[u8]) -> std::result::Re
     match tokens.check(token, now) {
         Check::Good => Ok(()),
         Check::Refused(refused) => Err(refused),
-        Check::NeedsKeys if tokens.remote().is_some_and(|remote| remote.has_keys(now.moment)) => {
+        Check::NeedsKeys if tokens.remote().is_some_and(|remote| remote.has_set(now.moment)) => {
             Err(Refused::Token(jwt::Refusal::UnknownKey))
         }
         Check::NeedsKeys => Err(Refused::KeysUnavailable(wait)),

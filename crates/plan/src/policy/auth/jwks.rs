@@ -99,14 +99,14 @@ fn in_file(
         report.at(node, format!("{name} cannot be read"), "give this user the right to read it");
         return None;
     }
-    match KeySet::read(&set, algorithms) {
-        Ok(keys) => Some(Arc::new(keys)),
-        Err(why) => {
-            let cause = format!("{name} is no set of keys: {why}");
-            report.at(node, cause, "write a JWK set (RFC 7517): `{\"keys\":[{\"kty\":\"EC\", …}]}`");
-            None
-        }
-    }
+    let why = match KeySet::read(&set, algorithms) {
+        Ok(keys) if !keys.is_empty() => return Some(Arc::new(keys)),
+        Ok(_) => "it has no key for the algorithms of the policy".to_owned(),
+        Err(why) => why.to_string(),
+    };
+    let cause = format!("{name} is no set of keys: {why}");
+    report.at(node, cause, "write a JWK set (RFC 7517): `{\"keys\":[{\"kty\":\"EC\", …}]}`");
+    None
 }
 
 #[cfg(test)]

@@ -86,7 +86,8 @@ pub(crate) static AUTH_JWKS: Section = Section {
     path: "policies.<name>.auth.jwt.jwks",
     meaning: "Where the keys are. Short form: `jwks: https://id.example.com/keys`. They are fetched at the start, again before they \
               are out of date, and again when a token names a key that is not known. While the provider cannot be reached, \
-              those fetched last go on working.",
+              or gives something else than a set, those fetched last go on working; a set without a key for `algorithms` takes all of \
+              them back. A set has at most 256 KiB and 100 keys: a longer one is refused as a whole.",
     example: "jwks: { url: https://id.example.com/keys, refresh: 5m, if_error: 1h }",
     words: &[
         word("url", "URL", None, "`https://…`; `http://` only at a loopback address. Or `file`."),

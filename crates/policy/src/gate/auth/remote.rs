@@ -96,8 +96,8 @@ impl RemoteKeys {
         current.as_ref().is_some_and(|current| now < current.usable_until).then_some(InUse(current))
     }
 
-    /// Whether there are keys in use.
-    pub fn has_keys(&self, now: Instant) -> bool {
+    /// Whether there is a set in use, also one without a key: that is what its provider says.
+    pub fn has_set(&self, now: Instant) -> bool {
         self.current(now).is_some()
     }
 
@@ -158,7 +158,16 @@ impl RemoteKeys {
                 let number = match &before {
                     Some(before) if before.keys == keys => before.number,
                     _ => {
-                        tracing::info!(policy, keys = keys.len(), "new keys for tokens");
+                        if keys.is_empty() {
+                            let url = self.url();
+                            tracing::warn!(
+                                policy,
+                                url,
+                                "there are no keys for its algorithms any more: no token is good"
+                            );
+                        } else {
+                            tracing::info!(policy, keys = keys.len(), "new keys for tokens");
+                        }
                         before.as_ref().map_or(0, |before| before.number + 1)
                     }
                 };
@@ -170,7 +179,7 @@ impl RemoteKeys {
             Err(error) => {
                 self.failed.fetch_add(1, Relaxed);
                 self.refresh().fail(now, message::random());
-                let standing = if self.has_keys(now) { "those fetched last stay" } else { "there are none" };
+                let standing = if self.has_set(now) { "those fetched last stay" } else { "there are none" };
                 let url = self.url();
                 tracing::warn!(policy, url, %error, "keys for tokens could not be fetched; {standing}");
             }
