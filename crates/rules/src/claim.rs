@@ -1,7 +1,18 @@
-//! Claim: fields that say who asks. In come their names. `source` takes them off what strangers send; `plan` refuses them where they
-//! would be set in vain.
+//! Claim: fields that say who asks. In come their names. `source` takes them off what strangers send, `policy` does not tell functions
+//! of them, and `plan` refuses them where they would be set in vain.
 
 use crate::alike;
+
+/// Whether a source gets to see a field of a request, as far as that depends on whose word it is. `is_trusted`: the config trusts
+/// whoever sent it. The name is in lower case.
+pub fn reaches_source(name: &str, is_trusted: bool) -> bool {
+    !is_never_passed(name) && (is_trusted || !is_claim(name))
+}
+
+/// Fields that no source ever gets: CGI turns `Proxy` into the variable `HTTP_PROXY`, which many programs obey ("httpoxy").
+fn is_never_passed(name: &str) -> bool {
+    name == "proxy" || alike::field(name.as_bytes(), "proxy-connection")
+}
 
 /// Fields in which an intermediary tells who the client is or what it asked for. Also in the spellings that CGI, WSGI and
 /// Rack cannot tell from them (`X_Real_IP`, `X.Real.IP`). The name is in lower case.

@@ -46,7 +46,9 @@ fn a_function_answers_in_place_of_the_source_and_sees_what_is_asked() {
     let policy = "wasm: { module: tools, request: on_request, response: on_response }";
     let fleetfoot = module.everywhere(&origin, policy);
     each(EVERYWHERE.map(|(target, place)| (place, target)), |_, target| {
-        let answer = fleetfoot.get_with(&format!("{target}?a=%20b"), "X-A: 1\r\nX-A: 2");
+        let forged = "X-Forwarded-For: 10.0.0.1\r\nX_Real_IP: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\nConnection: X-B\r\nX-B: 1";
+        let answer =
+            fleetfoot.get_with(&format!("{target}?a=%20b"), &format!("X-A: 1\r\nX-A: 2\r\n{forged}"));
         let told: Value = serde_json::from_str(&answer.text()).unwrap_or_else(|_| panic!("{answer:?}"));
         assert_eq!(
             (&told["method"], &told["scheme"], &told["path"]),
@@ -54,8 +56,10 @@ fn a_function_answers_in_place_of_the_source_and_sees_what_is_asked() {
         );
         if target == "/step" {
             assert_eq!((&told["query"], &told["headers"]), (&json!(null), &json!({})), "its own request");
+            assert_eq!(told["client"], json!(null), "it may be made for several clients");
             return;
         }
+        assert_eq!((&told["headers"], &told["client"]), (&json!({ "x-a": ["1", "2"] }), &json!("127.0.0.1")));
         assert_eq!((answer.status, answer.joined("X-By").as_str()), (203, "hook"));
         assert_eq!((&told["query"], &told["headers"]["x-a"]), (&json!("a=%20b"), &json!(["1", "2"])));
         assert_eq!(answer.field("Content-Type"), Some("application/json"));

@@ -134,7 +134,7 @@ impl WasmLayer {
         deadline: Option<Deadline>,
         timers: &Timers,
     ) -> Result<OfRequest> {
-        let told = told::request(&request.view(), &request.fields, self.sees.as_deref());
+        let told = told::request(request, self.sees.as_deref());
         let said = self.ask(function, told, deadline, timers).await?;
         OfRequest::read(&said, &request.target, self.asked).map_err(|why| self.unfit(function, &why))
     }

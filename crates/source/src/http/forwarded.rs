@@ -69,12 +69,8 @@ impl Forwarded {
     pub(super) fn replaces(&self, name: &HeaderName) -> bool {
         let text = name.as_str();
         *name == VIA
-            || is_never_passed(text)
-            || if self.client.trusted {
-                [FORWARDED, FORWARDED_FOR].contains(name)
-            } else {
-                rules::claim::is_claim(text)
-            }
+            || !rules::claim::reaches_source(text, self.client.trusted)
+            || self.client.trusted && [FORWARDED, FORWARDED_FOR].contains(name)
     }
 
     /// Gives each line to `say`, name and value. `authority` is the client's; empty where it sent none.
@@ -186,12 +182,6 @@ fn refuse_loop(fields: &HeaderMap) -> Result<()> {
     let detail =
         format!("the request has passed through {visits} times already: a source leads back to fleetfoot");
     Err(Error::new(Kind::Loop, detail))
-}
-
-/// Fields that no origin ever gets: CGI turns `Proxy` into the variable `HTTP_PROXY`, which many programs obey
-/// ("httpoxy").
-fn is_never_passed(name: &str) -> bool {
-    name == "proxy" || rules::alike::field(name.as_bytes(), "proxy-connection")
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use json::{JsonKind, write_string};
-use message::{RequestView, Response};
+use message::{RequestParts, RequestView, Response};
+use rules::claim::reaches_source;
+use rules::hop_by_hop::HopByHop;
 
 use super::Unfit;
 
@@ -19,19 +21,33 @@ impl Asked {
     }
 }
 
-/// `{"method":…,"scheme":…,"authority":…,"path":…,"query":…,"headers":{…}}`. Of the fields those that it may see; `None`: all.
-pub(super) fn request(request: &RequestView<'_>, fields: &HeaderMap, sees: Option<&[HeaderName]>) -> Bytes {
+/// `{"method":…,"scheme":…,"authority":…,"client":…,"path":…,"query":…,"headers":{…}}`. Of the fields those that it may see; `None`: all
+/// that the source would, so none that a stranger only claims and none about the connection. `client` is nobody's address where
+/// what comes of the request is for many.
+pub(super) fn request(request: &RequestParts, sees: Option<&[HeaderName]>) -> Bytes {
+    let RequestParts { fields, client, .. } = request;
     let mut out = Vec::with_capacity(1024);
     out.extend_from_slice(b"{\"method\":");
     write_string(request.method.as_str(), &mut out);
     out.extend_from_slice(b",\"scheme\":");
     write_string(request.scheme.as_str(), &mut out);
     out.extend_from_slice(b",\"authority\":");
-    write_string(request.authority, &mut out);
+    write_string(&request.authority, &mut out);
+    out.extend_from_slice(b",\"client\":");
+    match client.ip().filter(|_| sees.is_none()) {
+        Some(address) => write_string(&address.to_string(), &mut out),
+        None => out.extend_from_slice(b"null"),
+    }
     out.push(b',');
-    write_target(request.target, &mut out);
+    write_target(&request.target, &mut out);
     out.extend_from_slice(b",\"headers\":");
-    write_fields(fields, |name| sees.is_none_or(|sees| sees.contains(name)), &mut out);
+    let hop_by_hop = HopByHop::of(fields);
+    let is_told = |name: &HeaderName| {
+        sees.is_none_or(|sees| sees.contains(name))
+            && !hop_by_hop.has(name)
+            && reaches_source(name.as_str(), client.trusted)
+    };
+    write_fields(fields, is_told, &mut out);
     out.push(b'}');
     out.into()
 }
@@ -107,9 +123,9 @@ fn write_value(value: &HeaderValue, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use http::StatusCode;
     use http::header::{COOKIE, SET_COOKIE};
-    use message::{Fields, Scheme};
+    use http::{StatusCode, Version};
+    use message::{Client, Scheme};
     use serde_json::{Value, json};
 
     use super::*;
@@ -126,25 +142,46 @@ mod tests {
         {
             fields.append(HeaderName::from_static(name), HeaderValue::from_bytes(value).unwrap());
         }
-        let view = RequestView {
-            method: &Method::GET,
+        for (name, value) in [
+            ("x-forwarded-for", "10.0.0.1"),
+            ("x_real-ip", "10.0.0.1"),
+            ("connection", "x-c"),
+            ("x-c", "1"),
+            ("te", "x"),
+        ] {
+            fields.append(name, HeaderValue::from_static(value));
+        }
+        let client =
+            |trusted| Client { address: "203.0.113.7:1".parse().unwrap(), trusted, ..Client::NOBODY };
+        let mut parts = RequestParts {
+            method: Method::GET,
             scheme: Scheme::Https,
-            authority: "a.example",
-            target: "/x/%2F?a=\"b\"",
-            fields: Fields::Map(&fields),
-            client: None,
+            authority: "a.example".into(),
+            target: "/x/%2F?a=\"b\"".into(),
+            version: Version::HTTP_11,
+            fields,
+            client: client(false),
         };
-        let told = |sees| parsed(&request(&view, &fields, sees));
+        let told = |parts: &RequestParts, sees| parsed(&request(parts, sees));
         let headers = json!({ "x-a": ["1", "\"2\""], "cookie": "id=5EC4E7", "x-b": "\u{fffd}" });
         let mut expected = json!({
-            "method": "GET", "scheme": "https", "authority": "a.example", "path": "/x/%2F", "query": "a=\"b\"",
-            "headers": headers
+            "method": "GET", "scheme": "https", "authority": "a.example", "client": "203.0.113.7", "path": "/x/%2F",
+            "query": "a=\"b\"", "headers": headers
         });
-        assert_eq!(told(None), expected);
+        assert_eq!(told(&parts, None), expected);
+        expected["client"] = json!(null);
         expected["headers"] = json!({ "cookie": "id=5EC4E7" });
-        assert_eq!(told(Some(&[COOKIE, SET_COOKIE])), expected);
+        assert_eq!(told(&parts, Some(&[COOKIE, SET_COOKIE])), expected);
         expected["headers"] = json!({});
-        assert_eq!(told(Some(&[])), expected);
+        assert_eq!(told(&parts, Some(&[])), expected);
+        parts.client = client(true);
+        assert_eq!(
+            told(&parts, None)["headers"]["x-forwarded-for"],
+            json!("10.0.0.1"),
+            "who is trusted says it"
+        );
+        parts.client = Client::NOBODY;
+        assert_eq!(told(&parts, None)["client"], json!(null));
     }
 
     #[test]
