@@ -2,7 +2,9 @@
 
 use http::header::{CONTENT_LOCATION, HeaderMap, LOCATION};
 use http::{Method, StatusCode};
-use message::{RequestView, Scheme};
+use message::RequestView;
+
+use crate::authority;
 
 /// Whether the method only reads (RFC 9110 §9.2.1). Those whose safety nobody knows are taken to write.
 pub fn is_safe(method: &Method) -> bool {
@@ -51,8 +53,8 @@ fn resolve(request: &RequestView<'_>, reference: &str) -> Option<Box<str>> {
         return Some(resolve_path(request, reference));
     };
     let end = absolute.find(['/', '?']).unwrap_or(absolute.len());
-    let (authority, target) = absolute.split_at(end);
-    is_same_authority(request.scheme, authority, request.authority).then(|| match target.as_bytes() {
+    let (written, target) = absolute.split_at(end);
+    authority::is_same(request.scheme, written, request.authority).then(|| match target.as_bytes() {
         [b'/', ..] => without_dots(target),
         _ => format!("/{target}").into(),
     })
@@ -76,20 +78,6 @@ fn split_scheme(reference: &str) -> Option<(&str, &str)> {
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     is_scheme.then_some((scheme, rest))
-}
-
-/// Whether an authority as written is the normalised one; user information makes it another.
-fn is_same_authority(scheme: Scheme, written: &str, normalised: &str) -> bool {
-    split_port(written, scheme) == split_port(normalised, scheme)
-}
-
-fn split_port(authority: &str, scheme: Scheme) -> (String, Option<u16>) {
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (authority, ""),
-    };
-    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-    (host, if port.is_empty() { Some(scheme.default_port()) } else { port.parse().ok() })
 }
 
 /// The target with `.` and `..` segments of its path worked off (RFC 3986 §5.2.4); the query stays as it is.
@@ -117,7 +105,7 @@ fn without_dots(target: &str) -> Box<str> {
 #[cfg(test)]
 mod tests {
     use http::{HeaderName, HeaderValue};
-    use message::Fields;
+    use message::{Fields, Scheme};
 
     use super::*;
 

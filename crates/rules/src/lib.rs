@@ -12,6 +12,7 @@
 pub mod accept;
 mod age;
 pub mod alike;
+pub mod authority;
 mod cache_control;
 pub mod changeable;
 pub mod claim;

@@ -46,6 +46,14 @@ impl LocalSource {
             LocalSource::Read(_) | LocalSource::Sql(_) | LocalSource::Wasm(_) => Vec::new(),
         }
     }
+
+    /// What it may take itself for, where it is an origin: hosts and ports by which it is asked.
+    pub fn hosts(&self) -> Vec<String> {
+        match self {
+            LocalSource::Http(origin) => origin.shared().plan().hosts(),
+            LocalSource::Read(_) | LocalSource::Sql(_) | LocalSource::Wasm(_) => Vec::new(),
+        }
+    }
 }
 
 /// Why a source cannot be made ready.

@@ -55,6 +55,32 @@ fn clients_are_told_the_paths_they_know() {
 }
 
 #[test]
+fn no_client_is_told_what_the_source_calls_itself() {
+    let origin = Origin::start();
+    let fleetfoot = with_policy(
+        "rewrite: { prefix: /api, to: /v1 }",
+        &[
+            &format!("target: {{ http: \"{}\", host: target }}", origin.url()),
+            &format!("named: {{ http: \"{}\", host: internal.test }}", origin.url()),
+        ],
+        &["match: /api/named/**, proxy: named, use: p", "match: /**, proxy: target, use: p"],
+    );
+    let own = origin.url();
+    each(
+        [
+            ("/api/x", (format!("{own}/v1/y?a=1"), "/api/y?a=1")),
+            ("/api/named/x", ("https://internal.test/v1/y".to_owned(), "/api/y")),
+            ("/api/named/y", (format!("{own}/v1/y"), "/api/y")),
+            ("/api/z", ("http://internal.test/v1/y".to_owned(), "http://internal.test/v1/y")),
+        ],
+        |target, (said, told)| {
+            origin.on("*").reply(status("302 Found", &format!("Location: {said}"), ""));
+            assert_eq!(fleetfoot.get(target).joined("Location"), told);
+        },
+    );
+}
+
+#[test]
 fn no_path_gets_round_the_rules_by_being_rewritten() {
     let origin = Origin::start();
     let fleetfoot = with_policy(

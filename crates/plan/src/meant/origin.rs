@@ -35,6 +35,17 @@ pub struct HttpSource {
     pub connections: usize,
 }
 
+impl HttpSource {
+    /// Hosts, with their ports, that it may take itself for: where it is asked, and what it is told to be.
+    pub fn hosts(&self) -> Vec<String> {
+        let told = match &self.host {
+            HostField::Fixed(host) => Some(host.clone()),
+            HostField::Auto | HostField::Client | HostField::Target => None,
+        };
+        self.targets.iter().map(Target::authority).chain(told).collect()
+    }
+}
+
 /// One server of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {

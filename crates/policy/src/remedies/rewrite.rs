@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_LOCATION, LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use message::{Ask, Error, Kind, Result};
+use message::{Ask, Error, Kind, Result, Scheme};
+use rules::authority;
 use rules::path::Target;
 use rules::rewrite::Rewrite;
 
@@ -15,13 +16,20 @@ use crate::stack::around::{Arrival, Held};
 
 /// See the module. One for each place and core.
 #[derive(Clone, Debug)]
-pub struct RewriteLayer(pub Arc<plan::Rewrite>);
+pub struct RewriteLayer {
+    /// What becomes of paths.
+    pub rewrite: Arc<plan::Rewrite>,
+    /// What the source may take itself for.
+    pub hosts: Arc<[String]>,
+}
 
 /// What is kept for the response while a call is under way.
 pub(crate) struct HeldRewrite {
     back: Rewrite,
-    /// Whose paths are mended: host and port of the request.
+    scheme: Scheme,
+    /// Host and port of the request.
     authority: Box<str>,
+    hosts: Arc<[String]>,
 }
 
 impl RewriteLayer {
@@ -34,9 +42,14 @@ impl RewriteLayer {
             Err(error) => return Arrival::End(Err(error)),
         };
         request.parts_mut().target = target.into();
-        match &self.0.back {
+        match &self.rewrite.back {
             Some(back) => {
-                let held = HeldRewrite { back: back.clone(), authority: request.authority.clone() };
+                let held = HeldRewrite {
+                    back: back.clone(),
+                    scheme: request.scheme,
+                    authority: request.authority.clone(),
+                    hosts: Arc::clone(&self.hosts),
+                };
                 Arrival::Hold(Held::Rewrite(Box::new(held)))
             }
             None => Arrival::Pass,
@@ -52,12 +65,12 @@ impl RewriteLayer {
             Some((path, query)) => (path, Some(query)),
             None => (sent, None),
         };
-        let Some(mut target) = self.0.there.path(path) else { return Ok(None) };
+        let Some(mut target) = self.rewrite.there.path(path) else { return Ok(None) };
         if !is_plain(&target) {
             let detail = "the path would be another one once it is rewritten; send it normalized";
             return Err(Error::new(Kind::MalformedRequest, detail));
         }
-        if let Some(query) = self.0.query.as_deref().or(query) {
+        if let Some(query) = self.rewrite.query.as_deref().or(query) {
             target.extend(["?", query]);
         }
         Ok(Some(target))
@@ -80,17 +93,23 @@ impl HeldRewrite {
         mend(&mut response.fields, &SET_COOKIE, |value| self.cookie(value));
     }
 
-    /// A URL of ours as clients have to write it; `None`: as it is.
+    /// A URL of ours as clients have to write it; `None`: as it is. One that names the source by a host of its own loses that: it is
+    /// none that clients can ask.
     fn location(&self, url: &str) -> Option<String> {
-        let (host, path) = match url.split_once("//") {
-            Some(("" | "http:" | "https:", rest)) => {
-                let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-                if !rest[..at].eq_ignore_ascii_case(&self.authority) {
+        let (host, path) = match split_scheme(url) {
+            Some((scheme, rest)) => {
+                let written = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+                let is_same = |other: &str| authority::is_same(scheme.unwrap_or(self.scheme), written, other);
+                let (host, path) = url.split_at(url.len() - rest.len() + written.len());
+                if is_same(&self.authority) {
+                    (host, path)
+                } else if self.hosts.iter().any(|own| is_same(own)) {
+                    ("", path)
+                } else {
                     return None;
                 }
-                url.split_at(url.len() - rest.len() + at)
             }
-            _ => ("", url),
+            None => ("", url),
         };
         let (path, rest) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
         let mended = self.back.path(path)?;
@@ -98,24 +117,40 @@ impl HeldRewrite {
         (!mended.starts_with("//")).then(|| [host, &mended, rest].concat())
     }
 
+    /// A cookie with its paths mended: of several the last counts (RFC 6265 §5.3), and some take the first.
     fn cookie(&self, line: &str) -> Option<String> {
-        let mut at = 0;
-        for attribute in line.split(';') {
-            let start = at;
-            at += attribute.len() + 1;
-            let Some((name, path)) = attribute.split_once('=') else { continue };
-            if start == 0 || !name.trim().eq_ignore_ascii_case("path") {
-                continue;
-            }
-            let mut mended = self.back.path(path.trim())?;
-            if path.trim() == "/" && mended.len() > 1 {
-                // All that the source has is all below: `/api/` would leave `/api` out.
-                mended.truncate(mended.trim_end_matches('/').len());
-            }
-            let value = start + name.len() + 1;
-            return Some([&line[..value], &mended, &line[value + path.len()..]].concat());
+        let (pair, attributes) = line.split_once(';')?;
+        let (mut out, mut is_mended) = (pair.to_owned(), false);
+        for attribute in attributes.split(';') {
+            let mended = self.attribute(attribute);
+            is_mended |= mended.is_some();
+            out.extend([";", mended.as_deref().unwrap_or(attribute)]);
         }
-        None
+        is_mended.then_some(out)
+    }
+
+    fn attribute(&self, attribute: &str) -> Option<String> {
+        let (name, path) = attribute.split_once('=')?;
+        if !name.trim().eq_ignore_ascii_case("path") {
+            return None;
+        }
+        let mut mended = self.back.path(path.trim())?;
+        if path.trim() == "/" && mended.len() > 1 {
+            // All that the source has is all below: `/api/` would leave `/api` out.
+            mended.truncate(mended.trim_end_matches('/').len());
+        }
+        Some([name, "=", &mended].concat())
+    }
+}
+
+/// The scheme of a URL that has a host, where it says one, and what follows the two slashes.
+fn split_scheme(url: &str) -> Option<(Option<Scheme>, &str)> {
+    let (scheme, rest) = url.split_once("//")?;
+    match scheme {
+        "" => Some((None, rest)),
+        _ if scheme.eq_ignore_ascii_case("http:") => Some((Some(Scheme::Http), rest)),
+        _ if scheme.eq_ignore_ascii_case("https:") => Some((Some(Scheme::Https), rest)),
+        _ => None,
     }
 }
 
@@ -142,12 +177,14 @@ mod tests {
 
     fn layer(from: Vec<Piece>, to: Vec<Piece>) -> RewriteLayer {
         let there = Rewrite::new(from, to);
-        RewriteLayer(Arc::new(plan::Rewrite { name: "p".to_owned(), back: there.back(), there, query: None }))
+        let rewrite = plan::Rewrite { name: "p".to_owned(), back: there.back(), there, query: None };
+        RewriteLayer { rewrite: Arc::new(rewrite), hosts: Arc::from(["10.0.0.7:3000".to_owned()]) }
     }
 
     fn held(from: Vec<Piece>, to: Vec<Piece>) -> HeldRewrite {
-        let back = layer(from, to).0.back.clone().unwrap();
-        HeldRewrite { back, authority: "a.example:8080".into() }
+        let RewriteLayer { rewrite, hosts } = layer(from, to);
+        let back = rewrite.back.clone().unwrap();
+        HeldRewrite { back, scheme: Scheme::Http, authority: "a.example:8080".into(), hosts }
     }
 
     #[test]
@@ -169,6 +206,10 @@ mod tests {
             ("http://A.example:8080/v1/x", Some("http://A.example:8080/api/v1/x")),
             ("//a.example:8080/v1/x", Some("//a.example:8080/api/v1/x")),
             ("https://b.example/v1/x", None),
+            ("http://10.0.0.7:3000/v1/x?a#b", Some("/api/v1/x?a#b")),
+            ("//10.0.0.7:3000/v1/x", Some("/api/v1/x")),
+            ("HTTP://10.0.0.7:3000/other", None),
+            ("http://10.0.0.7/v1/x", None),
             ("http://a.example:8080", None),
             ("/x?u=//a.example:8080/v1/x", None),
             ("mailto://a.example:8080/v1", None),
@@ -176,7 +217,14 @@ mod tests {
             assert_eq!(ours.location(url).as_deref(), expected, "{url}");
         }
         let outward = held(vec![Piece::Rest], vec![literal("v1"), Piece::Rest]);
-        assert_eq!(outward.location("/v1//evil.example/").as_deref(), None, "no path becomes a host");
+        for url in ["/v1//evil.example/", "http://10.0.0.7:3000/v1//evil.example/"] {
+            assert_eq!(outward.location(url).as_deref(), None, "no path becomes a host");
+        }
+        let default = HeldRewrite { authority: "a.example".into(), ..ours };
+        for url in ["http://a.example:80", "http://A.example.", "https://a.example:443", "//a.example:80"] {
+            let mended = default.location(&format!("{url}/v1/x"));
+            assert_eq!(mended, Some(format!("{url}/api/v1/x")), "{url}");
+        }
     }
 
     #[test]
@@ -186,6 +234,8 @@ mod tests {
             ("a=1; Path=/v1; Secure", Some("a=1; Path=/api; Secure")),
             ("a=1;path=/v1/x", Some("a=1;path=/api/x")),
             ("a=/v1; Path=/", None),
+            ("a=1; Path=/x; Path=/v1/y; Secure", Some("a=1; Path=/x; Path=/api/y; Secure")),
+            ("a=1; Path=/v1; Path=/v1/y", Some("a=1; Path=/api; Path=/api/y")),
             ("path=/v1", None),
             ("a=1", None),
         ] {

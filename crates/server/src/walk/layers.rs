@@ -39,6 +39,8 @@ pub(crate) struct Place<'a> {
     pub(crate) source: &'a str,
     /// Its targets, where it is an origin.
     pub(crate) targets: &'a [String],
+    /// What it may take itself for, where it is an origin.
+    pub(crate) hosts: &'a [String],
     /// Whether what was given last stands in for whatever fails.
     pub(crate) stands_in: bool,
     /// How it is asked.
@@ -121,7 +123,9 @@ impl Kit<'_> {
                 faults: Arc::clone(faults),
                 names: Arc::clone(place.names),
             }),
-            plan::Layer::Rewrite(rewrite) => Layer::Rewrite(RewriteLayer(Arc::clone(rewrite))),
+            plan::Layer::Rewrite(rewrite) => {
+                Layer::Rewrite(RewriteLayer { rewrite: Arc::clone(rewrite), hosts: place.hosts.into() })
+            }
             plan::Layer::Wasm(hooks) => Layer::Wasm(Box::new(WasmLayer {
                 hooks: Arc::clone(hooks),
                 module: self.module(hooks.module),

@@ -53,8 +53,9 @@ impl StepStack {
         let route = &format!("(steps of {source})");
         let end = &sources[wrapping.source.place()];
         let asked = AskedFor { by_path: true, for_json: wrapping.form == HttpForm::Json };
-        let (names, targets, stands_in) = (&Names::default(), &end.targets(), wrapping.stands_in);
-        let place = Place { route, names, source, targets, stands_in, asked };
+        let (names, targets, hosts) = (&Names::default(), &end.targets(), &end.hosts());
+        let stands_in = wrapping.stands_in;
+        let place = Place { route, names, source, targets, hosts, stands_in, asked };
         let layers = kit.layers(&wrapping.layers, &place);
         match end {
             LocalSource::Http(origin) => {

@@ -50,7 +50,8 @@ impl Local {
                 route: &destination.route,
                 names: &destination.names,
                 source: &destination.source_name,
-                targets: &targets(&lines, way),
+                targets: &origin(&lines, way).map(LocalSource::targets).unwrap_or_default(),
+                hosts: &origin(&lines, way).map(LocalSource::hosts).unwrap_or_default(),
                 stands_in: false,
                 asked: AskedFor { by_path: matches!(way, Way::Proxy(_)), for_json: false },
             };
@@ -67,11 +68,11 @@ impl Local {
     }
 }
 
-/// The targets of where a route leads, if that is an origin.
-fn targets(lines: &Lines, way: &Way) -> Vec<String> {
+/// Where a route leads, if that is an origin.
+fn origin<'l>(lines: &'l Lines, way: &Way) -> Option<&'l LocalSource> {
     match way {
-        Way::Proxy(source) => lines.sources[source.place()].targets(),
-        Way::Read(..) | Way::Compose(_) | Way::Respond => Vec::new(),
+        Way::Proxy(source) => Some(&lines.sources[source.place()]),
+        Way::Read(..) | Way::Compose(_) | Way::Respond => None,
     }
 }
 
