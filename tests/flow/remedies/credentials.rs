@@ -113,6 +113,17 @@ fn no_client_is_told_the_parameter_that_the_source_repeats() {
 }
 
 #[test]
+fn a_token_that_has_expired_when_it_comes_is_not_used() {
+    let (origin, server) = (Origin::start(), Origin::start());
+    origin.on("GET /").reply(ok("", "x"));
+    server.on("POST /v1/token").reply(granted("t1", 0));
+    let fleetfoot = with_policy(&oauth2(&server), &[&source(&origin)], &[ROUTE]);
+    let refused = fleetfoot.get("/");
+    assert_eq!((refused.status, refused.field("Fleetfoot-Error")), (503, Some("credentials-unavailable")));
+    assert!(origin.requests().is_empty() && fleetfoot.stderr().all().join("\n").contains("expired already"));
+}
+
+#[test]
 fn whatever_else_changes_a_request_does_not_take_it_off() {
     let origin = Origin::start();
     origin.on("*").reply(ok("", "1"));

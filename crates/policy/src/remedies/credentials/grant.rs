@@ -104,18 +104,21 @@ fn granted(content: &[u8]) -> Result<Granted> {
     if answer.access_token.is_empty() || !answer.access_token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(unusable("its token has a character that cannot stand in a field"));
     }
-    Ok(Granted { field: field("Bearer", &answer.access_token)?, lifetime: lifetime(answer.expires_in) })
+    Ok(Granted { field: field("Bearer", &answer.access_token)?, lifetime: lifetime(answer.expires_in)? })
 }
 
-/// Zero is what some servers say of tokens that do not expire.
-fn lifetime(expires_in: Option<Seconds>) -> Duration {
+/// Some servers say zero of tokens that do not expire; it is not taken for that, since to others it means what it says.
+fn lifetime(expires_in: Option<Seconds>) -> Result<Duration> {
     let seconds = match expires_in {
         None => None,
         Some(Seconds::Number(seconds)) => Some(seconds),
         Some(Seconds::Text(text)) => text.parse().ok(),
     };
-    let seconds = seconds.filter(|seconds| *seconds > 0.0);
-    seconds.map_or(LIFETIME, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    match seconds.filter(|seconds| !seconds.is_nan()) {
+        None => Ok(LIFETIME),
+        Some(seconds) if seconds <= 0.0 => Err(unusable("its token has expired already, says `expires_in`")),
+        Some(seconds) => Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+    }
 }
 
 /// What the server says instead of a token: its status, and the word for it (RFC 6749 §5.2), where that is one.
@@ -153,9 +156,8 @@ mod tests {
             ("\"token_type\":\"bearer\",\"expires_in\":3600", 3600),
             ("\"token_type\":\"Bearer\",\"expires_in\":\"60\"", 60),
             ("\"expires_in\":1.5", 1),
-            ("\"expires_in\":0", 300),
-            ("\"expires_in\":-1", 300),
             ("\"expires_in\":\"soon\"", 300),
+            ("\"expires_in\":\"NaN\"", 300),
             ("\"expires_in\":null", 300),
             ("\"scope\":\"a\"", 300),
             ("\"expires_in\":1e300", u64::MAX),
@@ -180,6 +182,8 @@ mod tests {
             "{\"access_token\":\"\"}",
             "{\"access_token\":\"t0ken\\r\\nX: y\"}",
             "{\"access_token\":\"t0ken\",\"token_type\":\"mac\"}",
+            "{\"access_token\":\"t0ken\",\"expires_in\":0}",
+            "{\"access_token\":\"t0ken\",\"expires_in\":\"-1\"}",
         ] {
             let error = granted(answer.as_bytes()).unwrap_err();
             assert!(!format!("{error:?}").contains("t0ken"), "{error}");
