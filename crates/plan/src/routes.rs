@@ -6,6 +6,7 @@ mod escape;
 mod invalidate;
 mod pattern;
 pub(crate) mod read;
+mod segments;
 mod statement;
 pub(crate) mod tracked;
 
@@ -21,6 +22,7 @@ use crate::routes::compose::compose;
 use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
 use crate::routes::read::read;
+use crate::routes::segments::segments;
 use crate::schema;
 use crate::uses::{Used, onto, uses, without_credentials};
 use crate::yaml::fault::{Report, quoted};
@@ -54,6 +56,7 @@ pub(crate) fn routes(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> 
     let routes: Vec<_> =
         items.into_iter().filter_map(|item| route(item, known, &mut patterns, report)).collect();
     escapes(&routes, report);
+    segments(&routes, known, report);
     routes.into_iter().map(|(_, route)| route).collect()
 }
 

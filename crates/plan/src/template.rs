@@ -41,6 +41,32 @@ pub(crate) fn of_request(node: Node<'_>, report: &mut Report) -> Option<Expressi
     Expression::parse_braced(text, &names).map_err(|fault| report.because(node, fault.into())).ok()
 }
 
+/// What stands outside of expressions.
+pub(crate) fn literals(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        out.push_str(&rest[..at]);
+        rest = crate::routes::read::expression_end(&rest[at..]).map_or("", |end| &rest[at + end..]);
+    }
+    out + rest
+}
+
+/// Whether what stands outside of expressions may stand in a URL (RFC 3986 §2), and is none of these characters besides.
+///
+/// # Errors
+/// It may not.
+pub(crate) fn of_url(text: &str, but: &[u8]) -> Result<(), Reason> {
+    let fits = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) && !but.contains(&byte);
+    if literals(text).bytes().all(fits) {
+        return Ok(());
+    }
+    Err(Reason::new(
+        format!("{} has a character that does not stand in a URL", quoted(text)),
+        "write it percent-encoded, as a space is `%20`",
+    ))
+}
+
 impl From<ExpressionFault> for Reason {
     fn from(fault: ExpressionFault) -> Self {
         Reason::new(fault.cause, fault.remedy)

@@ -21,26 +21,29 @@ pub(crate) struct Used {
     pub(crate) auth: Vec<Arc<Auth>>,
 }
 
-/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates or signs. One
-/// that counts calls stands there once.
+/// Reads a `use`: each policy in the written order, and at most one of them that caches, hedges, retries, authenticates, signs or says
+/// which pages may read. One that counts calls stands there once.
 pub(crate) fn uses(node: Node<'_>, known: &Known<'_>, report: &mut Report) -> Used {
     let mut used = Used::default();
     for item in value::one_or_more(node, report) {
         let Some(policy) = known.policies.find(item, "policy", |_| true, report) else { continue };
         let twice = [
-            ("cache", used.layers.cache().map(|cache| cache.name.as_str()), {
+            ("how to cache", used.layers.cache().map(|cache| cache.name.as_str()), {
                 policy.layers.cache().map(|cache| cache.name.as_str())
             }),
-            ("hedge", used.layers.repeating_by("hedge"), policy.layers.repeating_by("hedge")),
-            ("retry", used.layers.repeating_by("retry"), policy.layers.repeating_by("retry")),
-            ("authenticate", used.layers.credentials(), policy.layers.credentials()),
-            ("sign", used.signed.as_deref().map(|signed| signed.name.as_str()), {
+            ("how to hedge", used.layers.repeating_by("hedge"), policy.layers.repeating_by("hedge")),
+            ("how to retry", used.layers.repeating_by("retry"), policy.layers.repeating_by("retry")),
+            ("how to authenticate", used.layers.credentials(), policy.layers.credentials()),
+            ("how to sign", used.signed.as_deref().map(|signed| signed.name.as_str()), {
                 policy.signed.as_deref().map(|signed| signed.name.as_str())
             }),
+            ("which pages may read", used.layers.cors().map(|cors| cors.name.as_str()), {
+                policy.layers.cors().map(|cors| cors.name.as_str())
+            }),
         ];
-        let twice = twice.into_iter().find_map(|(verb, first, second)| Some((verb, first?, second?)));
-        if let Some((verb, first, second)) = twice {
-            let cause = format!("{} and {} both say how to {verb}", quoted(first), quoted(second));
+        let twice = twice.into_iter().find_map(|(what, first, second)| Some((what, first?, second?)));
+        if let Some((what, first, second)) = twice {
+            let cause = format!("{} and {} both say {what}", quoted(first), quoted(second));
             report.at(item, cause, "use one of them");
             continue;
         }

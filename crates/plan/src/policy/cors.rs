@@ -40,6 +40,16 @@ pub(super) fn cors(name: &str, node: Node<'_>, report: &mut Report) -> Option<Co
     section.set("max_age", &mut cors.max_age, report, |node, report| {
         Some(Some(HeaderValue::from(value::duration(node, report)?.as_secs())))
     });
+    if let Some(node) = section.get("origins")
+        && cors.is_for_all()
+        && cors.origins.len() > 1
+    {
+        report.at_key(
+            node,
+            "beside `*` no origin need be named: it stands for all of them",
+            "take `*` out, or the others",
+        );
+    }
     if let Some(node) = section.get("credentials")
         && cors.credentials
         && cors.is_for_all()

@@ -65,7 +65,11 @@ fn fields(node: Node<'_>, of: Whose, names: &Names<'_>, report: &mut Report) -> 
                 continue;
             }
         };
-        let lines = if node.key() == "set" { vec![entry] } else { value::one_or_more(entry, report) };
+        let is_set = node.key() == "set";
+        if is_set && fields.iter().any(|field: &Field| field.name == name) {
+            report.at_key(entry, format!("{} is set twice", quoted(name.as_str())), "take one out");
+        }
+        let lines = if is_set { vec![entry] } else { value::one_or_more(entry, report) };
         let lines = lines.into_iter().filter_map(|node| text(node, names, report));
         fields.extend(lines.map(|value| Field { name: name.clone(), value }));
     }
@@ -87,6 +91,7 @@ fn text(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<FieldT
 }
 
 fn writable(text: &str, of: Whose) -> Result<HeaderName, Reason> {
+    without_star(text)?;
     let name = super::field::name(text, "X-Tenant")?;
     allowed(&name, of, Change::Write)?;
     Ok(name)
@@ -94,6 +99,7 @@ fn writable(text: &str, of: Whose) -> Result<HeaderName, Reason> {
 
 /// `X-Internal`, `X-Internal-*`.
 fn pattern(text: &str, of: Whose) -> Result<FieldPattern, Reason> {
+    without_star(text.strip_suffix('*').unwrap_or(text))?;
     let Some(prefix) = text.strip_suffix('*') else {
         let name = super::field::name(text, "X-Internal-*")?;
         allowed(&name, of, Change::Remove)?;
@@ -106,6 +112,18 @@ fn pattern(text: &str, of: Whose) -> Result<FieldPattern, Reason> {
             "write what the names begin with, like `X-Internal-*`",
         )),
     }
+}
+
+/// A star may stand in a name (RFC 9110 §5.6.2), and nobody means that.
+fn without_star(text: &str) -> Result<(), Reason> {
+    if text.contains('*') {
+        let cause = format!("{} has a `*` that stands for nothing", quoted(text));
+        return Err(Reason::new(
+            cause,
+            "write a name, or in `remove` what names begin with, like `X-Internal-*`",
+        ));
+    }
+    Ok(())
 }
 
 /// Which fields are nobody's to change here, and what to write instead.

@@ -67,7 +67,7 @@ pub(super) fn when(section: &Section<'_>, report: &mut Report) -> Option<express
 fn to(node: Node<'_>, names: &Names<'_>, report: &mut Report) -> Option<RedirectTo> {
     let text = value::written(node, report)?;
     let url = Template::parse_in(text, names).map_err(|fault| report.because(node, fault.into())).ok()?;
-    match site(url.beginning()) {
+    match site(url.beginning()).and_then(|site| template::of_url(text, b"").map(|()| site)) {
         Ok(site) => Some(RedirectTo { url, site }),
         Err(reason) => {
             report.because(node, reason);

@@ -37,6 +37,10 @@ pub(super) fn rewrite(name: &str, node: Node<'_>, report: &mut Report) -> Option
             Some((path, query)) => (path, Some(self::query(query)?)),
             None => (text, None),
         };
+        if path.starts_with("//") {
+            let cause = format!("{} begins with a host that nobody sees", quoted(path));
+            return Err(Reason::new(cause, "begin it with a single slash"));
+        }
         Ok((pieces(&segments(path, is_prefix)?, &known, path)?, query))
     })?;
     let there = Paths::new(from, to);

@@ -415,7 +415,7 @@ fn steps_ask_one_source_in_its_own_words() {
         ),
         (
             "compose: { a: { api: GET /a b } }",
-            "5:26 routes[0].compose.a.api | `GET /a b` has a character that does not stand in a URL | write it percent-encoded, as a space is `%20`",
+            "5:26 routes[0].compose.a.api | `/a b` has a character that does not stand in a URL | write it percent-encoded, as a space is `%20`",
         ),
         (
             "compose: { a: { api: HEAD /x } }",

@@ -184,3 +184,34 @@ fn behind_a_new_path_nothing_reads_segments_by_their_names() {
         meant(&policies, &route("p, new"));
     }
 }
+
+#[test]
+fn a_segment_that_no_route_of_a_policy_has_is_told() {
+    let id = "\"${path.id == 'a'}\"";
+    for policy in [
+        format!("respond: {{ status: 503, when: {id} }}"),
+        "redirect: \"/z/${path.id}\"".to_owned(),
+        format!("faults: {{ abort: {{ share: 1% }}, when: {id} }}"),
+        format!("headers: {{ response: {{ set: {{ X-A: {id} }} }} }}"),
+        format!("cache: {{ bypass: {id} }}"),
+        format!("cache: {{ key: {{ by: {id} }} }}"),
+        format!("limit: {{ rate: 9/s, per: {id} }}"),
+        format!("limit: {{ rate: 9/s, queue: {{ wait: 1s, fair: {id} }} }}"),
+    ] {
+        let policies = format!("p: {{ {policy} }}");
+        let route = |path: &str| format!("{{ match: \"/{path}\", proxy: api, use: p }}");
+        assert_eq!(
+            told(&policies, &route("{name}")),
+            "routes[0].match | `p` reads `path.id`, and no route that uses it calls a segment of its path so | write `{id}` for a segment here, or a name that is here into the policy",
+            "{policy}"
+        );
+        meant(&policies, &format!("{}, {}", route("a/{name}"), route("b/{id}")));
+    }
+    let compose = |policy: &str| {
+        let policies = format!("p: {{ {policy} }}");
+        let step = "{ match: \"GET /{id}\", compose: { a: { api: GET /, use: p } } }";
+        compile(&file(&policies, step), "fleetfoot.yaml").is_ok()
+    };
+    assert!(compose("limit: { rate: 9/s, per: \"${path.id}\" }"), "that of the client");
+    assert!(!compose("headers: { response: { set: { X-A: \"${path.id}\" } } }"), "its own has no names");
+}

@@ -94,6 +94,18 @@ fn fields_that_are_nobodys_to_change_are_refused_with_what_to_write() {
             "policies.p.headers.response.remove | `*` would take out everything, or nothing | write what the names begin with, like `X-Internal-*`".to_owned(),
         ),
         (
+            "request: { remove: \"*-Internal\" }",
+            "policies.p.headers.request.remove | `*-Internal` has a `*` that stands for nothing | write a name, or in `remove` what names begin with, like `X-Internal-*`".to_owned(),
+        ),
+        (
+            "request: { set: { \"X-*\": a } }",
+            "policies.p.headers.request.set.X-* | `X-*` has a `*` that stands for nothing | write a name, or in `remove` what names begin with, like `X-Internal-*`".to_owned(),
+        ),
+        (
+            "response: { set: { X-A: x, x-a: y } }",
+            format!("{response}.x-a | `x-a` is set twice | take one out"),
+        ),
+        (
             "response: { remove: Connection }",
             "policies.p.headers.response.remove | `connection` frames or routes a message, or is about one connection | take it out: fleetfoot writes it as the message needs it".to_owned(),
         ),
@@ -198,6 +210,10 @@ fn a_rewrite_that_makes_no_sense_is_told() {
         (
             "path: \"/a/{id}\", to: \"/c?id={id}\"",
             ".to | `id={id}` is not a query that is written out | write parameters like `v=1`, percent-encoded and without placeholders; or leave it out: the query stays as it is",
+        ),
+        (
+            "prefix: /a, to: //evil",
+            ".to | `//evil` begins with a host that nobody sees | begin it with a single slash",
         ),
         ("prefix: /a, to: /../b", ".to | `..` is a dot segment | "),
     ] {
@@ -308,7 +324,7 @@ fn a_redirect_whose_host_a_client_could_choose_is_refused() {
         "https://b.example:8443${url}",
         "https://b.example/${path.id}?a=${query.a}",
     ] {
-        meant(&format!("p: {{ redirect: \"{to}\" }}"), ROUTE);
+        meant(&format!("p: {{ redirect: \"{to}\" }}"), "{ match: \"/{id}\", proxy: api, use: p }");
     }
 }
 
@@ -330,6 +346,18 @@ fn what_makes_no_sense_is_told_before_it_does_harm() {
         (
             "cors: { origins: \"*\", credentials: true }",
             "cors.credentials | with `origins: \"*\"` every page could read what a user's cookies open | name the origins, or take `credentials` out",
+        ),
+        (
+            "cors: { origins: [\"*\", https://app.example.com] }",
+            "cors.origins | beside `*` no origin need be named: it stands for all of them | take `*` out, or the others",
+        ),
+        (
+            "redirect: { to: \"/a b\" }",
+            "redirect.to | `/a b` has a character that does not stand in a URL | write it percent-encoded, as a space is `%20`",
+        ),
+        (
+            "redirect: \"https://a.example/ü/${url}\"",
+            "redirect | `https://a.example/ü/${url}` has a character that does not stand in a URL | write it percent-encoded, as a space is `%20`",
         ),
         (
             "cors: { origins: app.example.com }",
@@ -362,6 +390,16 @@ fn what_makes_no_sense_is_told_before_it_does_harm() {
             "{policy}"
         );
     }
+    let twice = "p: { cors: { origins: \"*\" } }, q: { cors: { origins: https://app.example.com } }";
+    assert_eq!(
+        told(&file(twice, "{ match: /, proxy: api, use: [p, q] }")),
+        "routes[0].use[1] | `p` and `q` both say which pages may read | use one of them"
+    );
+    let moved = "p: { redirect: /b }";
+    assert_eq!(
+        told(&file(moved, "{ match: GET /, compose: { a: { api: GET /a, use: p } } }")),
+        "routes[0].compose.a.use | `p` sends clients elsewhere, and a step follows nobody | use that policy on the route; `respond` gives the step a value"
+    );
     let cors = "p: { cors: { origins: \"*\" } }, live: { cache: true }";
     assert_eq!(
         told(&file(cors, "{ match: /, proxy: api, use: [live, p] }")),

@@ -11,6 +11,7 @@ use crate::known::{Known, SourceKind};
 use crate::meant::{HttpCall, HttpForm, Read, ReadForm, Rows, SourceId, SqlCall, StepCall, WasmCall};
 use crate::routes::read::command;
 use crate::routes::statement;
+use crate::template::{literals, of_url};
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -153,12 +154,7 @@ fn request(text: &str) -> Result<(Method, &str), Reason> {
             "write `${path.id}` for a segment of the request's path",
         ));
     }
-    if !literal.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\"<>\\^`|".contains(&byte)) {
-        return Err(Reason::new(
-            format!("{} has a character that does not stand in a URL", quoted(text)),
-            "write it percent-encoded, as a space is `%20`",
-        ));
-    }
+    of_url(target, b"#")?;
     let path = target.split('?').next().unwrap_or(target);
     let is_written_out = |segment: &&str| !segment.contains("${");
     if path.split('/').filter(is_written_out).any(|segment| rules::path::misleads(segment.as_bytes())) {
@@ -168,17 +164,6 @@ fn request(text: &str) -> Result<(Method, &str), Reason> {
         ));
     }
     Ok((method, target))
-}
-
-/// What stands outside of expressions.
-fn literals(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        out.push_str(&rest[..at]);
-        rest = crate::routes::read::expression_end(&rest[at..]).map_or("", |end| &rest[at + end..]);
-    }
-    out + rest
 }
 
 fn field(entry: Node<'_>, scope: &Scope<'_>, report: &mut Report) -> Option<(HeaderName, Template)> {

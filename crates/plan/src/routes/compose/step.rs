@@ -260,6 +260,13 @@ fn wrapping(
     let mut around = layers;
     let place = section.get("use").unwrap_or(node);
     onto(&mut around, known.around(source), Asker::Step, place, report);
+    let redirect =
+        around.iter().position(|layer| matches!(layer, Layer::Respond(respond) if respond.to.is_some()));
+    if let Some(redirect) = redirect.and_then(|at| around.iter().nth(at)) {
+        let cause =
+            format!("{} sends clients elsewhere, and a step follows nobody", quoted(redirect.policy()));
+        report.at(place, cause, "use that policy on the route; `respond` gives the step a value");
+    }
     let layers = around.with_caches(|policy| {
         // What is kept of a step is for the same call only: its fields may say who asks.
         policy.key.is_step = true;
