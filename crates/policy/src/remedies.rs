@@ -97,6 +97,11 @@ impl Remedies {
                 | Layer::PerTry(_) => {}
             }
         }
+        if let Some(before) = before {
+            remedies.limits.remember(&before.limits);
+            remedies.lessons.remember(&before.lessons);
+            remedies.concurrents.remember(&before.concurrents);
+        }
         remedies
     }
 

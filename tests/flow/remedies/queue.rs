@@ -90,6 +90,49 @@ fn a_client_that_leaves_frees_its_place() {
     });
 }
 
+/// They wait on, as they began; a place of today is not theirs.
+#[test]
+fn those_who_wait_are_told_of_after_a_reload_has_changed_the_rule() {
+    let (origin, gate) = (Origin::start(), Gate::new());
+    origin.on("GET /").reply(Script::new().wait(&gate).then(ok("", "1")));
+    origin.on("GET /new").reply(ok("", "1"));
+    for (before, after, metric) in [
+        ("limit: { rate: 1/m, queue: { wait: 5m } }", "limit: { rate: 1/h }", "fleetfoot_limit_waiting"),
+        ("concurrency: { max: 1, queue: { wait: 5m } }", "concurrency: 2", "fleetfoot_concurrency_waiting"),
+    ] {
+        let config = |policy: &str, open: &str| {
+            let top = format!("cores: 1\npolicies: {{ p: {{ {policy} }} }}");
+            let routes = ["match: /, proxy: api, use: p", &format!("match: {open}, proxy: api")];
+            config_with(&top, &[&format!("api: \"{}\"", origin.url())], &routes)
+        };
+        let mut fleetfoot = Fleetfoot::start(&config(before, "/old"));
+        let ask = |fleetfoot: &Fleetfoot| {
+            let mut client = fleetfoot.connect();
+            client.send("GET / HTTP/1.1\r\nHost: example.test\r\n\r\n");
+            client
+        };
+        let asked = origin.count("GET /");
+        let under_way = ask(&fleetfoot);
+        origin.wait_for(asked + 1, "GET /");
+        let waits = ask(&fleetfoot);
+        let waiting = |fleetfoot: &Fleetfoot| fleetfoot.metrics().sum(metric, &[]) as u64;
+        wait_until("it waits", || waiting(&fleetfoot) == 1);
+        fleetfoot.rewrite(&config(after, "/new"));
+        fleetfoot.hang_up();
+        fleetfoot.wait_until("reloaded", |fleetfoot| fleetfoot.get("/new").status == 200);
+        if metric.contains("concurrency") {
+            // That of the call under way knows of its source; the gauge has it once the rule of today does, too.
+            assert_eq!(fleetfoot.metrics().count("fleetfoot_concurrency_limit"), 2);
+            assert_eq!(fleetfoot.metrics().count("fleetfoot_concurrency_under_way"), 1);
+        }
+        assert_eq!(waiting(&fleetfoot), 1, "{before}");
+        drop(waits);
+        wait_until("it has gone", || waiting(&fleetfoot) == 0);
+        drop(under_way);
+    }
+    gate.open();
+}
+
 #[test]
 fn groups_take_turns() {
     let (origin, gate) = (Origin::start(), Gate::new());

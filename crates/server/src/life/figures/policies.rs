@@ -1,7 +1,8 @@
 //! Of what policies wrap calls with.
 
-use policy::ConcurrencyFigures;
-use policy::{AccountFigures, Tokens};
+use std::collections::BTreeMap;
+
+use policy::{AccountFigures, ConcurrencyFigures, Concurrents, Remedies, Tokens};
 use telemetry::Family;
 
 use super::of_each;
@@ -51,9 +52,7 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
             Family::gauge("breaker_open", "1 while the breaker of a policy lets no call to this target");
         families.push(open.by(["policy", "source", "target"], states));
     }
-    let waiting = limits.iter().filter_map(|(policy, limited)| Some(([*policy], limited.waiting()?)));
-    let learnt = running.remedies.lessons.iter().filter_map(|(policy, of)| Some(([policy], of.waiting()?)));
-    let waiting: Vec<_> = waiting.chain(learnt).collect();
+    let waiting = waiting(&running.remedies);
     if !waiting.is_empty() {
         let gauge = Family::gauge(
             "limit_waiting",
@@ -71,6 +70,21 @@ pub(super) fn families(running: &Running) -> Vec<Family> {
     families.extend(tokens(running));
     families.extend(accounts(running));
     families
+}
+
+/// Calls in the queues of a policy, with those that wait under a rule that a reload has replaced.
+fn waiting(remedies: &Remedies) -> Vec<([String; 1], u64)> {
+    let Remedies { limits, lessons, .. } = remedies;
+    let now = limits.iter().map(|(policy, of)| (policy, of.waiting()));
+    let now = now.chain(lessons.iter().map(|(policy, of)| (policy, of.waiting())));
+    let before = limits.replaced().map(|(policy, of)| (policy, of.waiting()));
+    let before = before.chain(lessons.replaced().map(|(policy, of)| (policy, of.waiting())));
+    let before = before.filter(|(_, waiting)| waiting.is_some_and(|waiting| waiting > 0));
+    let mut sums = BTreeMap::new();
+    for (policy, waiting) in now.chain(before).filter_map(|(policy, waiting)| Some((policy, waiting?))) {
+        *sums.entry(policy.to_owned()).or_default() += waiting;
+    }
+    sums.into_iter().map(|(policy, sum)| ([policy], sum)).collect()
 }
 
 /// Of tokens that are asked for; without an account of several, that label is empty, which is as good as none.
@@ -135,14 +149,20 @@ fn lessons(running: &Running) -> Vec<Family> {
 
 /// Of calls under way, where policies limit them.
 fn under_way(running: &Running) -> Vec<Family> {
-    let each: Vec<_> = running
-        .remedies
-        .concurrents
-        .iter()
-        .flat_map(|(policy, concurrents)| {
-            concurrents.figures().into_iter().map(move |(source, of)| ([policy.to_owned(), source], of))
-        })
-        .collect();
+    let figures = |policy: &str, concurrents: &Concurrents| {
+        let of_source = |(source, of)| ([policy.to_owned(), source], of);
+        concurrents.figures().into_iter().map(of_source).collect::<Vec<_>>()
+    };
+    let concurrents = &running.remedies.concurrents;
+    let now = concurrents.iter().flat_map(|(policy, of)| figures(policy, of));
+    let mut each: BTreeMap<[String; 2], ConcurrencyFigures> = now.collect();
+    for (labels, before) in concurrents.replaced().flat_map(|(policy, of)| figures(policy, &of)) {
+        // What began under a rule that a reload has replaced: it is not counted against the one of today.
+        if let Some(now) = each.get_mut(&labels) {
+            now.under_way += before.under_way;
+            now.waiting += before.waiting;
+        }
+    }
     if each.is_empty() {
         return Vec::new();
     }
