@@ -63,6 +63,35 @@ fn a_response_holds_its_place_until_its_last_byte() {
 }
 
 #[test]
+fn a_websocket_holds_its_place_until_it_is_closed() {
+    let origin = Origin::start();
+    origin.on("GET /chat").talk(|connection| {
+        connection
+            .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+        loop {
+            let bytes = connection.read_some();
+            if bytes.is_empty() {
+                return;
+            }
+            connection.send(bytes);
+        }
+    });
+    origin.on("GET /").reply(ok("", "1"));
+    let fleetfoot = routed(&origin, "concurrency: 1");
+    let mut client = fleetfoot.connect();
+    client.send(
+        "GET /chat HTTP/1.1\r\nHost: example.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
+    assert!(client.read_head().start.starts_with("HTTP/1.1 101"));
+    client.send("hello");
+    assert_eq!(client.read_exactly(5), b"hello");
+    assert_eq!(fleetfoot.metrics().count("fleetfoot_concurrency_under_way"), 1);
+    assert_eq!(fleetfoot.get("/").status, 503);
+    drop(client);
+    wait_until("it is closed", || fleetfoot.get("/").status == 200);
+}
+
+#[test]
 fn who_leaves_gives_its_place_back() {
     let (origin, never) = (Origin::start(), Gate::new());
     origin.on("GET /slow").reply(Script::new().wait(&never));

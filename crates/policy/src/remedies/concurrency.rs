@@ -1,8 +1,10 @@
 //! Concurrency: the layer that lets so many calls to a source be under way at once, counted over all cores; or as many as the source
 //! answers well. What is more is refused with 503, or waits for its turn where there is a queue.
 //!
-//! A call is under way until the last byte of its response has been handed on.
+//! A call is under way until the last byte of its response has been handed on; one that leaves HTTP, as a WebSocket does, until its
+//! connection is closed.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,7 +14,8 @@ use bytes::Bytes;
 use guard::{Admission, InFlight, Permit};
 use http::StatusCode;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use message::{Ask, Body, Call, Error, Kind, Result, Trip};
+use message::{Ask, Body, Call, Duplex, Error, Kind, Result, Trip, Tunnel};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::remedies::by_source::BySource;
 use crate::remedies::kept::Remedy;
@@ -65,6 +68,12 @@ pub(crate) struct UnderWayCall {
 struct HeldBody {
     inner: Pin<Box<dyn HttpBody<Data = Bytes, Error = Error>>>,
     permit: Option<Permit>,
+}
+
+/// A connection that left HTTP: its call is under way until it is closed.
+struct HeldTunnel {
+    io: Box<dyn Duplex>,
+    _permit: Permit,
 }
 
 impl Remedy for Concurrents {
@@ -195,10 +204,16 @@ impl UnderWayCall {
         });
         if let Ok(answer) = outcome
             && let Some(response) = Q::response_mut(answer)
-            && response.body.is_arriving()
-            && let Body::Stream(inner) = std::mem::take(&mut response.body)
         {
-            response.body = Body::stream(HeldBody { inner, permit: Some(self.permit) });
+            response.body = match std::mem::take(&mut response.body) {
+                Body::Stream(inner) if !inner.is_end_stream() => {
+                    Body::stream(HeldBody { inner, permit: Some(self.permit) })
+                }
+                Body::Tunnel(Tunnel { early, io }) => {
+                    Body::Tunnel(Tunnel { early, io: Box::new(HeldTunnel { io, _permit: self.permit }) })
+                }
+                body => body,
+            };
         }
     }
 }
@@ -222,5 +237,29 @@ impl HttpBody for HeldBody {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+impl AsyncRead for HeldTunnel {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for HeldTunnel {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
