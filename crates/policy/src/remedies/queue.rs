@@ -2,6 +2,7 @@
 //! go. Out: what that has given it, or that it has waited in vain. Used by `limit`, `learn` and
 //! `concurrency`.
 
+use std::num::{IntErrorKind, ParseIntError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,11 +104,42 @@ impl Queue {
     }
 }
 
-/// A whole number; what is none is zero.
+/// A whole number, as far as it can be told apart; what is none is zero.
 fn number(context: &Context<'_>, template: &Template) -> i32 {
     let mut text = Vec::new();
     if !template.write(context, &mut text) {
         return 0;
     }
-    std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    std::str::from_utf8(&text).map_or(0, |text| whole(text.trim()))
+}
+
+fn whole(text: &str) -> i32 {
+    text.parse().unwrap_or_else(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => i32::MAX,
+        IntErrorKind::NegOverflow => i32::MIN,
+        _ => 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_priority_that_is_too_large_is_the_highest() {
+        for (text, priority) in [
+            ("7", 7),
+            ("-7", -7),
+            ("2147483647", i32::MAX),
+            ("2147483648", i32::MAX),
+            ("1795443836000", i32::MAX),
+            ("99999999999999999999999999", i32::MAX),
+            ("-99999999999999999999999999", i32::MIN),
+            ("", 0),
+            ("1.5", 0),
+            ("high", 0),
+        ] {
+            assert_eq!(whole(text), priority, "{text}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) static QUEUE: Section = Section {
             "priority",
             "expression",
             None,
-            "A whole number; higher ones go first. What is no number counts as 0. Take it from what clients cannot choose.",
+            "A whole number; higher ones go first. What is no number counts as 0, what is beyond 32 bits as the highest or lowest of them. Take it from what clients cannot choose.",
         ),
         word(
             "fair",
