@@ -11,6 +11,17 @@ pub enum Side {
     Us,
 }
 
+impl Side {
+    /// The word for logs, metrics and error bodies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Side::Client => "client",
+            Side::Source => "source",
+            Side::Us => "fleetfoot",
+        }
+    }
+}
+
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

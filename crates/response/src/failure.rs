@@ -139,7 +139,7 @@ fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str, for
                 }
                 body.push(printable(character));
             }
-            for part in ["\",\"error\":\"", word, "\",\"side\":\"", side_word(side), "\"}"] {
+            for part in ["\",\"error\":\"", word, "\",\"side\":\"", side.word(), "\"}"] {
                 body.push_str(part);
             }
         }
@@ -147,14 +147,6 @@ fn told_so(status: StatusCode, word: &'static str, side: Side, detail: &str, for
     body.push('\n');
     response.body = Body::Whole(body.into());
     response
-}
-
-fn side_word(side: Side) -> &'static str {
-    match side {
-        Side::Client => "client",
-        Side::Source => "source",
-        Side::Us => "fleetfoot",
-    }
 }
 
 /// What may be over in a moment, although nobody knows when.
@@ -349,7 +341,7 @@ mod tests {
         for (kind, row) in Kind::ALL.into_iter().zip(&rows) {
             let [word, status, side, told, retry, remedy] = row[..] else { panic!("{row:?}") };
             assert_eq!(status, status_of(kind).as_str(), "{word}");
-            assert_eq!(side, side_word(kind.side()), "{word}");
+            assert_eq!(side, kind.side().word(), "{word}");
             match sentence(kind) {
                 Some(sentence) => assert_eq!(told, sentence, "{word}"),
                 None => assert!(told.starts_with("e.g. "), "{word}: it differs from request to request"),
@@ -363,6 +355,6 @@ mod tests {
             assert!(!remedy.is_empty(), "{word}");
         }
         let [_, status, side, told, retry, _] = rows[Kind::ALL.len()][..] else { panic!("{rows:?}") };
-        assert_eq!((status, side, told, retry), ("404", side_word(Side::Source), NOTHING, ""));
+        assert_eq!((status, side, told, retry), ("404", Side::Source.word(), NOTHING, ""));
     }
 }

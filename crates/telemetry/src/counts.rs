@@ -1,6 +1,6 @@
 //! Counts: the counters of one core. Its recorder alone writes them; `render` adds all cores up.
 
-use message::{Error, Kind, Side};
+use message::{Error, Kind};
 
 use crate::counter::Counter;
 use crate::histogram::Histogram;
@@ -56,15 +56,6 @@ impl CoreCounts {
 
     pub(crate) fn count_error(&self, error: &Error) {
         self.errors.of(error.kind()).add(1);
-    }
-}
-
-/// The word for a side in metrics and logs.
-pub(crate) const fn side_word(side: Side) -> &'static str {
-    match side {
-        Side::Client => "client",
-        Side::Source => "source",
-        Side::Us => "us",
     }
 }
 

@@ -29,7 +29,6 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-use crate::counts::side_word;
 use crate::date::Date;
 use crate::line::{LogLine, version_word};
 use crate::redacted::Redacted;
@@ -109,7 +108,7 @@ impl<'a> Object<'a> {
             route: exchange.and_then(|exchange| exchange.route),
             id: exchange.and_then(|exchange| exchange.id),
             error: line.error.map(|error| error.kind().word()),
-            error_side: line.error.map(|error| side_word(error.side())),
+            error_side: line.error.map(|error| error.side().word()),
             error_detail: line.error.map(message::Error::detail),
             user_agent: exchange.and_then(|exchange| exchange.user_agent).map(|bytes| Shown(Text(bytes))),
             referer: exchange.and_then(|exchange| exchange.referer).map(|bytes| Shown(Url(bytes))),

@@ -10,7 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::counter::Counter;
-use crate::counts::{CLASSES, CoreCounts, side_word};
+use crate::counts::{CLASSES, CoreCounts};
 use crate::histogram::{Histogram, Snapshot};
 use crate::reasons::Reason;
 use crate::{CacheResult, Family, Metrics};
@@ -62,7 +62,7 @@ fn traffic(cores: &[CoreCounts]) -> Vec<Family> {
         Family::counter("errors", "Requests without a proper answer, by what failed and on which side").by(
             ["kind", "side"],
             Kind::ALL
-                .map(|kind| ([kind.word(), side_word(kind.side())], sum(cores, |core| core.errors.of(kind)))),
+                .map(|kind| ([kind.word(), kind.side().word()], sum(cores, |core| core.errors.of(kind)))),
         ),
         Family::counter("sent", "Content sent to clients, without heads and framing")
             .bytes()

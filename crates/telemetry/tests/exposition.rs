@@ -193,6 +193,7 @@ fn cores_add_up() {
         ("forwarded_total{reason=\"uri-miss\",detail=\"no-store\"}", 1.0),
         ("errors_total{kind=\"broke-off\",side=\"source\"}", 2.0),
         ("errors_total{kind=\"head-too-large\",side=\"client\"}", 1.0),
+        ("errors_total{kind=\"overloaded\",side=\"fleetfoot\"}", 0.0),
         ("sent_bytes_total", 600.0),
         ("received_bytes_total", 7.0),
         ("overhead_seconds_count", 6.0),
