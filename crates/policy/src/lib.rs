@@ -32,6 +32,6 @@ pub use remedies::rewrite::RewriteLayer;
 pub use remedies::timeout::TimeoutLayer;
 pub use remedies::wasm::{AskedFor, WasmLayer};
 pub use stack::at_hand::{AtHand, Fresh};
-pub use stack::explain::{Then, Told};
+pub use stack::explain::{Question, Then, Told};
 pub use stack::layer::Layer;
 pub use stack::{Below, End, Stack};

@@ -17,7 +17,7 @@ use cache::Store;
 use http::{HeaderMap, HeaderValue, Method};
 use message::{Clock, Request, RequestView, Scheme};
 use plan::{CachePolicy, Layers, Plan};
-use policy::{Gate, Stack, Then, Told};
+use policy::{Gate, Question, Stack, Then, Told};
 use route::NoRoute;
 use rules::path::Target;
 use serde::Serialize;
@@ -322,9 +322,11 @@ impl Explanation {
         names: &[Option<Box<str>>],
     ) -> Option<String> {
         let (mut refused, mut is_behind_cache) = (None, false);
-        let mut target: Box<str> = request.target.into();
+        let (mut target, mut within): (Box<str>, _) = (request.target.into(), None);
         for (meant, layer) in layers.iter().zip(stack.layers()) {
-            let Told { effect, then } = layer.explain(&RequestView { target: &target, ..*request }, names);
+            let question = Question { request: &RequestView { target: &target, ..*request }, names, within };
+            let Told { effect, then } = layer.explain(question);
+            within = question.inside(layer).within;
             target = layer.onward(&target).unwrap_or(target);
             // What stands behind a cache is asked only where that has nothing.
             if !is_behind_cache && refused.is_none() {

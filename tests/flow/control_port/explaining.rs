@@ -233,16 +233,17 @@ fn what_would_wait_is_told_apart_from_what_would_be_refused() {
     origin.on("*").reply(ok("", "1"));
     origin.on("GET /hold").reply(Script::new().wait(&gate).then(ok("", "1")));
     origin.on("GET /kept").reply(Script::new().wait(&gate).then(ok("", "1")));
-    let top = "cores: 1\npolicies: { patient: { limit: { rate: 1/m, queue: { wait: 2m } } }, hasty: { limit: { rate: 1/m, queue: { wait: 2s } } }, full: { concurrency: 1 }, line: { concurrency: { max: 1, queue: { wait: 2s } } } }";
+    let top = "cores: 1\npolicies: { patient: { limit: { rate: 1/m, queue: { wait: 2m } } }, hasty: { limit: { rate: 1/m, queue: { wait: 2s } } }, late: { timeout: 2s, limit: { rate: 1/m, queue: { wait: 2m } } }, full: { concurrency: 1 }, line: { concurrency: { max: 1, queue: { wait: 2s } } } }";
     let api = format!("api: \"{}\"", origin.url());
     let routes = [
         "match: /patient, proxy: api, use: patient",
         "match: /hasty, proxy: api, use: hasty",
+        "match: /late, proxy: api, use: late",
         "match: /hold, proxy: api, use: full",
         "match: /kept, proxy: api, use: line",
     ];
     let fleetfoot = Fleetfoot::start(&config_with(top, &[&api], &routes));
-    for target in ["/patient", "/hasty"] {
+    for target in ["/patient", "/hasty", "/late"] {
         let (effect, verdict) = layer_and_verdict(&fleetfoot, target, "limit");
         assert!(
             effect.contains("lets it pass") && verdict.starts_with("passed straight"),
@@ -256,9 +257,12 @@ fn what_would_wait_is_told_apart_from_what_would_be_refused() {
         "{effect}"
     );
     assert!(verdict.starts_with("waits for its turn at `limit`; then: passed straight through"), "{verdict}");
-    let (effect, verdict) = layer_and_verdict(&fleetfoot, "/hasty", "limit");
-    assert!(effect.contains("refused with 429") && effect.contains("2 s at most"), "{effect}");
-    assert_eq!(effect, verdict);
+    for target in ["/hasty", "/late"] {
+        let (effect, verdict) = layer_and_verdict(&fleetfoot, target, "limit");
+        assert!(effect.contains("refused with 429") && effect.contains("2 s at most"), "{target}: {effect}");
+        assert_eq!(effect, verdict);
+        assert_eq!(fleetfoot.get(target).status, 429);
+    }
     thread::scope(|scope| {
         scope.spawn(|| fleetfoot.get("/hold"));
         scope.spawn(|| fleetfoot.get("/kept"));

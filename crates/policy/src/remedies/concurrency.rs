@@ -132,11 +132,11 @@ impl ConcurrencyLayer {
     }
 
     /// How many calls are under way, and what that makes of another one; for people.
-    pub(crate) fn explain(&self) -> Told {
+    pub(crate) fn explain(&self, within: Option<Duration>) -> Told {
         let ConcurrencyFigures { limit, under_way, waiting } = self.concurrent.figures();
         let Told { effect, then } = match &self.concurrent.queue {
             _ if under_way < limit && waiting == 0 => Told::new("lets it pass", Then::Passes),
-            Some(queue) => queue.explain(b"", Duration::ZERO, 503),
+            Some(queue) => queue.explain(b"", Duration::ZERO, within, 503),
             None => Told::new("refused with 503", Then::Refused),
         };
         Told::new(format!("{under_way} of {limit} calls under way: {effect}"), then)

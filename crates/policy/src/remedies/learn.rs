@@ -16,7 +16,7 @@ use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
 use crate::stack::around::{Arrival, Held, Moment};
-use crate::stack::explain::{Then, Told, spoken};
+use crate::stack::explain::{Question, Then, Told, spoken};
 
 /// What all cores share of what one policy has learnt.
 #[derive(Debug)]
@@ -87,14 +87,15 @@ impl LearnLayer {
     }
 
     /// What is known now of whoever's quota this request would use, and what that makes of it; for people.
-    pub(crate) fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
+    pub(crate) fn explain(&self, question: Question<'_>) -> Told {
+        let Question { request, names, within } = question;
         let owner = self.owner_of(request, names);
         let learnt = self.owners.known(&owner);
         let figures = learnt.map(|learnt| learnt.figures(Instant::now())).unwrap_or_default();
         let known = known(&figures);
         let Told { effect, then } = match (&self.lessons.queue, figures.wait) {
             (Some(queue), wait) if wait.is_some() || !queue.is_empty(&owner) => {
-                queue.explain(&owner, wait.unwrap_or_default(), 429)
+                queue.explain(&owner, wait.unwrap_or_default(), within, 429)
             }
             (None, Some(wait)) => {
                 Told::new(format!("refused with 429 for another {}", spoken(wait)), Then::Refused)

@@ -21,7 +21,7 @@ use crate::remedies::kept::Remedy;
 use crate::remedies::outcomes::{Outcome, Outcomes};
 use crate::remedies::queue::Queue;
 use crate::stack::around::{Arrival, Moment};
-use crate::stack::explain::{Then, Told};
+use crate::stack::explain::{Question, Then, Told};
 use counted::Counted;
 
 pub use joint::{JointLimit, heartbeat};
@@ -258,7 +258,8 @@ impl LimitLayer {
     }
 
     /// What it would do with a request, for people. Nothing is taken.
-    pub(crate) fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
+    pub(crate) fn explain(&self, question: Question<'_>) -> Told {
+        let Question { request, names, within } = question;
         let Limited { counting, told, queue, .. } = &*self.limited;
         let (policy, amount) = (&told.name, told.amount);
         let Told { effect, then } = self.with_key(request, names, |key| match (counting, queue) {
@@ -267,7 +268,7 @@ impl LimitLayer {
                 let Quota { remaining, reset, .. } = self.limited.quota(&decision);
                 match queue {
                     Some(queue) if !decision.is_allowed || !queue.is_empty(key) => {
-                        queue.explain(key, decision.retry_after, TOO_MANY)
+                        queue.explain(key, decision.retry_after, within, TOO_MANY)
                     }
                     _ if decision.is_allowed => {
                         let told = format!("lets it pass, {remaining} of {amount} left after it");
@@ -280,7 +281,7 @@ impl LimitLayer {
                     }
                 }
             }
-            (Counting::Together(joint), queue) => joint.explain(key, queue.as_ref()),
+            (Counting::Together(joint), queue) => joint.explain(key, queue.as_ref(), within),
         });
         Told::new(format!("`{policy}`: {effect}"), then)
     }

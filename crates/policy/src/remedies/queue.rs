@@ -54,10 +54,12 @@ impl Queue {
         self.lines.is_empty(key)
     }
 
-    /// What becomes of a call that may not go sooner than this, for people. `status`: what it is refused with in vain.
-    pub(crate) fn explain(&self, key: &[u8], least: Duration, status: u16) -> Told {
-        let (before, most) = (self.lines.waiting_for(key), spoken(self.rule.wait));
-        if least > self.rule.wait {
+    /// What becomes of a call that may not go sooner than this, for people. `within`: what timeouts leave; `status`: what it is refused
+    /// with in vain.
+    pub(crate) fn explain(&self, key: &[u8], least: Duration, within: Option<Duration>, status: u16) -> Told {
+        let longest = within.map_or(self.rule.wait, |within| within.min(self.rule.wait));
+        let (before, most) = (self.lines.waiting_for(key), spoken(longest));
+        if least > longest {
             let least = spoken(least);
             let told =
                 format!("refused with {status}: its turn would come in {least}, and it waits {most} at most");

@@ -35,6 +35,33 @@ impl Told {
     }
 }
 
+/// What is known of a request where layers are explained.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// The request.
+    pub request: &'a RequestView<'a>,
+    /// What its route calls the segments of its path.
+    pub names: &'a [Option<Box<str>>],
+    /// What timeouts around the layer leave; `None`: there are none.
+    pub within: Option<Duration>,
+}
+
+impl Question<'_> {
+    /// The same, inside of this layer.
+    #[must_use]
+    pub fn inside(self, layer: &Layer) -> Self {
+        let within = match layer {
+            Layer::Timeout(timeout) => {
+                Some(self.within.map_or(timeout.within, |outer| outer.min(timeout.within)))
+            }
+            // What it fetches goes on for others, whoever gives up.
+            Layer::Cache(_) => None,
+            _ => self.within,
+        };
+        Question { within, ..self }
+    }
+}
+
 /// As people say it: one digit after the point below ten seconds, none above; below one, in milliseconds.
 pub(crate) fn spoken(time: Duration) -> String {
     match time.as_secs_f64() {
@@ -46,12 +73,12 @@ pub(crate) fn spoken(time: Duration) -> String {
 
 impl Layer {
     /// The same, for those whose word depends on what has happened before; `None`: what they do stands in the file.
-    pub fn state(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Option<Told> {
+    pub fn state(&self, question: Question<'_>) -> Option<Told> {
         match self {
             Layer::Breaker(breaker) => Some(breaker.explain(Instant::now().into_std())),
-            Layer::Limit(limit) => Some(limit.explain(request, names)),
-            Layer::Learn(learn) => Some(learn.explain(request, names)),
-            Layer::Concurrency(concurrency) => Some(concurrency.explain()),
+            Layer::Limit(limit) => Some(limit.explain(question)),
+            Layer::Learn(learn) => Some(learn.explain(question)),
+            Layer::Concurrency(concurrency) => Some(concurrency.explain(question.within)),
             Layer::Accounts(accounts) => {
                 let (effect, refuses) = accounts.accounts.explain();
                 Some(Told::new(effect, if refuses { Then::Refused } else { Then::Passes }))
@@ -60,10 +87,10 @@ impl Layer {
         }
     }
 
-    /// What it would do with a request, on a route with these names for the segments of its path.
-    pub fn explain(&self, request: &RequestView<'_>, names: &[Option<Box<str>>]) -> Told {
-        self.state(request, names).unwrap_or_else(|| {
-            let (effect, refuses) = self.effect(request);
+    /// What it would do with a request.
+    pub fn explain(&self, question: Question<'_>) -> Told {
+        self.state(question).unwrap_or_else(|| {
+            let (effect, refuses) = self.effect(question.request);
             Told::new(effect, if refuses { Then::Refused } else { Then::Passes })
         })
     }

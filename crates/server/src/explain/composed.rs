@@ -5,6 +5,7 @@ use compose::{Outcome, ShownStep, Took, critical_path, shown};
 use http::StatusCode;
 use message::{Request, RequestView, Response, Result};
 use plan::{Layer, Layers, Run, Wrapping};
+use policy::Question;
 use serde::Serialize;
 
 use crate::explain::controls::Control;
@@ -60,8 +61,11 @@ impl ComposedAnswer {
         let plan = &composed.composition.plan;
         let mut steps = Vec::new();
         let states = |number: usize, layers: &Layers| {
+            let mut question = Question { request, names: &composed.composition.names, within: None };
             let told = |(meant, layer): (&Layer, &policy::Layer)| {
-                let told = layer.state(request, &composed.composition.names)?;
+                let told = layer.state(question);
+                question = question.inside(layer);
+                let told = told?;
                 Some(Control::new(meant.word(), told.effect))
             };
             layers.iter().zip(composed.layers_of_step(number)).filter_map(told).collect()

@@ -231,7 +231,7 @@ impl JointLimit {
     }
 
     /// What would become of a call, for people; Redis is not asked.
-    pub(super) fn explain(&self, key: &[u8], queue: Option<&Queue>) -> Told {
+    pub(super) fn explain(&self, key: &[u8], queue: Option<&Queue>, within: Option<Duration>) -> Told {
         let (source, instances) = (&self.shared.redis.name, self.instances());
         let Some(own) = self.joint.peek_alone(key, Instant::now()) else {
             let told =
@@ -243,7 +243,7 @@ impl JointLimit {
                 let told = format!("lets it pass by this instance's part, {} left after it", own.remaining);
                 Told::new(told, Then::Passes)
             }
-            (WhenGone::Local, Some(queue)) => queue.explain(key, own.retry_after, TOO_MANY),
+            (WhenGone::Local, Some(queue)) => queue.explain(key, own.retry_after, within, TOO_MANY),
             (WhenGone::Local, None) => {
                 let wait = spoken(own.retry_after);
                 let told = format!("refused with {TOO_MANY}, this instance's part is used up for {wait}");
