@@ -183,18 +183,18 @@ fn readable(explanation: &Value) -> String {
     each(&read["arguments"], |argument| add("argument", argument));
     let compose = &explanation["compose"];
     add("run", &compose["run"]);
-    each(&compose["steps"], |step_of| {
-        let needs: Vec<_> = step_of["needs"].as_array().into_iter().flatten().map(word).collect();
+    each(&compose["steps"], |step| {
+        let needs: Vec<_> = step["needs"].as_array().into_iter().flatten().map(word).collect();
         let waits =
             if needs.is_empty() { String::new() } else { format!(", waits for {}", needs.join(", ")) };
-        let stack: Vec<_> = step_of["stack"].as_array().into_iter().flatten().map(word).collect();
+        let stack: Vec<_> = step["stack"].as_array().into_iter().flatten().map(word).collect();
         let within =
             if stack.is_empty() { String::new() } else { format!(", within {}", stack.join(" → ")) };
-        let step = format!("{}: {}{waits}{within}", word(&step_of["name"]), word(&step_of["asks"]));
-        add("step", &Value::String(step));
-        each(&step_of["states"], |layer| {
+        let line = format!("{}: {}{waits}{within}", word(&step["name"]), word(&step["asks"]));
+        add("step", &Value::String(line));
+        each(&step["states"], |layer| {
             let state =
-                format!("{} of {}: {}", word(&layer["name"]), word(&step_of["name"]), word(&layer["effect"]));
+                format!("{} of {}: {}", word(&layer["name"]), word(&step["name"]), word(&layer["effect"]));
             add("layer", &Value::String(state));
         });
     });
@@ -280,6 +280,12 @@ mod tests {
             assert!(would.contains(line), "{line} in {would}");
         }
         assert!(would.contains("freshness  age 3 = 1 + 2") && would.ends_with("verdict  a hit"), "{would}");
+        let steps = readable(&json!({"compose": {"steps": [
+            {"name": "a", "asks": "GET /x", "needs": [], "stack": ["cache", "limit"],
+             "states": [{"name": "limit", "effect": "waits"}]},
+        ]}}));
+        assert!(steps.contains("step  a: GET /x, within cache → limit"), "{steps}");
+        assert!(steps.contains("layer  limit of a: waits"), "{steps}");
         let did =
             readable(&json!({"id": "x\u{1b}", "status": 200, "cache_status": "fleetfoot; fwd=uri-miss"}));
         assert!(did.contains("id  x\u{fffd}") && did.contains("status  200"), "{did}");
