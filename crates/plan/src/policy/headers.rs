@@ -31,7 +31,7 @@ pub(super) fn headers(name: &str, node: Node<'_>, location: &str, report: &mut R
 fn edits(node: Node<'_>, of: Whose, location: &str, report: &mut Report) -> Option<FieldEdits> {
     let section = Section::open(node, &schema::HEADERS_FIELDS, report)?;
     if section.is_empty() {
-        let example = schema::HEADERS_FIELDS.example;
+        let example = schema::HEADERS_FIELDS.example.replacen("request", node.key(), 1);
         report.at(node, format!("{} says nothing", quoted(node.key())), format!("write it like `{example}`"));
     }
     let names = Names {

@@ -23,7 +23,7 @@ pub(crate) static HEADERS_FIELDS: Section = Section {
     path: "policies.<name>.headers.request",
     meaning: "Changes of one kind of message, in this order; `response` has the same words. Values are text with \
               expressions in it; a field whose value is missing is left out.",
-    example: "remove: [X-Internal-*]\nset: { X-Tenant: \"${path.tenant}\" }\nadd: { X-Seen-By: \"${location}\" }",
+    example: "request: { remove: [X-Internal-*], set: { X-Tenant: \"${path.tenant}\" }, add: { X-Seen-By: \"${location}\" } }",
     words: &[
         word("remove", "name, `Prefix-*` or list", None, "Takes fields out."),
         word("set", "name → text", None, "Writes fields, in place of any of that name."),

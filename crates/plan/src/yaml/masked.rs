@@ -16,7 +16,7 @@ const HOLDERS: [(&str, Holder); 6] = [
     ("keys", Holder::Named),
     ("signed", Holder::Named),
     ("credentials", Holder::Named),
-    ("accounts", Holder::Named),
+    ("accounts", Holder::Listed),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ enum Holder {
     Secret,
     /// Keys below it are no secrets, their values are.
     Named,
+    /// The same in a list, whose items say what they are called.
+    Listed,
 }
 
 /// Words below a holder whose values are no secrets.
@@ -58,9 +60,13 @@ fn behind_holders(line: &str) -> (String, Option<Holder>) {
     while let Some((value, holder)) = next_holder(rest) {
         let (before, behind) = rest.split_at(value);
         shown.push_str(before);
-        let is_inline = shown.contains('{') && !behind.trim_start().starts_with('{');
-        let (masked, left) = Masking { holder, at_key: false, shown: String::new() }
-            .run_to_the_end_of_entry(behind, is_inline && holder == Holder::Secret);
+        let ends = match behind.trim_start().starts_with('{') {
+            true if is_nested(line) => End::Brace,
+            false if shown.contains('{') && holder == Holder::Secret => End::Entry,
+            _ => End::Line,
+        };
+        let masking = Masking { holder, at_key: false, shown: String::new() };
+        let (masked, left) = masking.run_to(ends, behind);
         shown.push_str(&masked);
         rest = left;
         last = Some(holder);
@@ -103,18 +109,29 @@ struct Masking {
     shown: String,
 }
 
+/// What ends a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Nothing before the end of its line.
+    Line,
+    /// The comma or brace that ends its entry.
+    Entry,
+    /// The brace that ends it.
+    Brace,
+}
+
 impl Masking {
     /// Masks all of a text.
     fn run(self, text: &str) -> (String, &str) {
-        self.run_to_the_end_of_entry(text, false)
+        self.run_to(End::Line, text)
     }
 
-    /// The same up to a comma or brace that ends the entry, where `ends`; then comes what is left.
-    fn run_to_the_end_of_entry(mut self, text: &str, ends: bool) -> (String, &str) {
+    /// The same up to where a value ends; then comes what is left.
+    fn run_to(mut self, end: End, text: &str) -> (String, &str) {
         let mut rest = text;
-        let mut is_open = false;
+        let (mut is_open, mut depth) = (false, 0);
         while let Some(first) = rest.chars().next() {
-            if ends && matches!(first, ',' | '}') {
+            if end == End::Entry && matches!(first, ',' | '}') {
                 break;
             }
             let (token, behind) = rest.split_at(token(rest, first));
@@ -125,20 +142,48 @@ impl Masking {
                 _ => {}
             }
             let word = token.trim_matches(['"', '\'']);
-            let is_mark = matches!(first, ' ' | ',' | '{' | '}' | '[' | ']' | '#' | ':');
+            let is_mark = matches!(first, ' ' | ',' | '{' | '}' | '[' | ']' | '#' | ':')
+                || token == "-" && self.shown.trim_start().is_empty();
             let is_key = self.at_key
                 && behind.trim_start().starts_with(':')
-                && (self.holder == Holder::Named || OPEN.contains(&word));
+                && (self.holder != Holder::Secret || OPEN.contains(&word));
             if is_key {
-                is_open = OPEN.contains(&word);
+                is_open = OPEN.contains(&word) || self.holder == Holder::Listed && word == "name";
             }
             if is_mark || is_key || is_open || word.starts_with("${env.") {
                 self.shown.push_str(token);
             } else {
                 self.shown.extend(token.chars().map(|c| if matches!(c, '"' | '\'') { c } else { '*' }));
             }
+            depth += nesting(first);
+            if end == End::Brace && first == '}' && depth == 0 {
+                break;
+            }
         }
         (self.shown, rest)
+    }
+}
+
+/// Whether each brace that ends something in a line has one that begins it. Otherwise nobody knows whether it belongs to a secret.
+fn is_nested(line: &str) -> bool {
+    let (mut rest, mut depth) = (line, 0);
+    while let Some(first) = rest.chars().next() {
+        rest = &rest[token(rest, first)..];
+        depth += nesting(first);
+        let ends_inside =
+            first == '}' && !rest.trim_start().starts_with([',', '}', ']', '#']) && !rest.trim().is_empty();
+        if depth < 0 || ends_inside {
+            return false;
+        }
+    }
+    true
+}
+
+fn nesting(mark: char) -> i32 {
+    match mark {
+        '{' => 1,
+        '}' => -1,
+        _ => 0,
     }
 }
 
@@ -197,6 +242,16 @@ mod tests {
                 "p: { signed: { keys: { main: ***, \"old\": '*******' }, cookie: x } }",
             ),
             ("  key: { query: false }", "  key: { query: false }"),
+            (
+                "jwt: { secret: { file: a.key }, algorithms: [HS256], leeway: 0s }",
+                "jwt: { secret: { file: a.key }, algorithms: [HS256], leeway: 0s }",
+            ),
+            (
+                "{ signed: { keys: { main: abc } }, limit: { rate: 1/s }, secret: abc, x: y }",
+                "{ signed: { keys: { main: *** } }, limit: { rate: 1/s }, secret: ***, x: y }",
+            ),
+            ("  keys: { main: a}b, x: y }", "  keys: { main: *}*, x: * }"),
+            ("  keys: { main: a}, x: y }", "  keys: { main: *}, x: * }"),
             ("  tls: { key: key.pem }", "  tls: { key: key.pem }"),
         ] {
             assert_eq!(masked(line), [shown]);
@@ -210,6 +265,16 @@ mod tests {
             masked(text),
             ["keys:", "  main: ***", "", "  old: *", "    ***", "    ghi: *", "next: k"]
         );
+        let text = "accounts:\n  - { name: large, weight: 3, header: { X-Api-Key: abc } }\n  - { name: small, header: { X-Api-Key: { file: b } } }";
+        assert_eq!(
+            masked(text),
+            [
+                "accounts:",
+                "  - { name: large, weight: 3, header: { X-Api-Key: *** } }",
+                "  - { name: small, header: { X-Api-Key: { file: b } } }"
+            ]
+        );
+        assert_eq!(masked("keys:\n  name: abc\n  main: -"), ["keys:", "  name: ***", "  main: *"]);
         let text = "- admin_token:\n    abc: d\n    file: e\nx: y";
         assert_eq!(masked(text), ["- admin_token:", "    ***: *", "    file: e", "x: y"]);
     }

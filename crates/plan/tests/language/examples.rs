@@ -121,6 +121,7 @@ fn the_sections_of_the_reference_compile() {
     let folder = folder();
     for section in schema() {
         let example = section.example;
+        assert!(!example.contains('\n'), "it stands in messages, which are one line: {example}");
         let text = match section.path {
             "" => format!("{SOURCES}{example}\n"),
             "listen" | "limits" | "disk" => around("", example),
@@ -155,7 +156,7 @@ fn the_sections_of_the_reference_compile() {
                 around("policies.<name>", &format!("faults:\n{}", indented(example, 2)))
             }
             "policies.<name>.headers.request" => {
-                around("policies.<name>", &format!("headers:\n  request:\n{}", indented(example, 4)))
+                around("policies.<name>", &format!("headers:\n{}", indented(example, 2)))
             }
             "policies.<name>.auth.jwt" | "policies.<name>.auth.keys" => {
                 around("policies.<name>.auth", example)
