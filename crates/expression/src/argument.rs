@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use http::HeaderName;
-
 use crate::Context;
 use crate::compile::Known;
 use crate::fault::ExpressionFault;
 use crate::kind::ValueKind;
 use crate::names::Names;
 use crate::output::Output;
+use crate::reads::Reads;
 use crate::scan::{Piece, pieces};
 use crate::template::Template;
 use crate::unable::Unable;
@@ -115,12 +114,12 @@ impl Argument {
         found.unwrap_or_else(|| Unable::missing("a value", self.values().into_iter()))
     }
 
-    /// The fields of a request that it reads, for `Vary`.
-    pub fn fields(&self) -> Vec<HeaderName> {
+    /// All that it reads of a request.
+    pub fn reads(&self) -> Reads<'_> {
         match self {
-            Argument::One(template) => template.fields().collect(),
+            Argument::One(template) => template.reads(),
             Argument::Each(Each { before, list, after, .. }) => {
-                before.fields().chain(list.fields()).chain(after.fields()).collect()
+                Reads::of_all([before.reads(), list.reads(), after.reads()])
             }
         }
     }
@@ -267,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_does_not_stand_in_the_url_stands_in_a_field() {
-        let fields = |text: &str| Argument::parse(text, None).unwrap().fields();
+        let fields = |text: &str| Argument::parse(text, None).unwrap().reads().fields().collect::<Vec<_>>();
         assert_eq!(fields("${path.id}:${query.x}:${host}"), [""; 0]);
         assert_eq!(fields("${query.all('id')}"), [""; 0]);
         assert_eq!(

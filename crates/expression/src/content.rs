@@ -1,11 +1,10 @@
 //! Content: literal JSON with `${…}` in it: a response, the content of a call, the input of a module, an argument.
 //! Built by `plan` from what stands in the configuration; written for requests by `compose`.
 
-use http::HeaderName;
-
 use crate::Context;
 use crate::fault::quoted;
 use crate::output::{Output, parameter_of_json};
+use crate::reads::Reads;
 use crate::scalar::{Parameter, Scalar};
 use crate::template::Template;
 use crate::unable::Unable;
@@ -143,14 +142,14 @@ impl Content {
         }
     }
 
-    /// The fields of a request that it reads, for `Vary`.
-    pub fn fields(&self) -> Vec<HeaderName> {
+    /// All that it reads of a request.
+    pub fn reads(&self) -> Reads<'_> {
         match self {
-            Content::Literal(_) => Vec::new(),
-            Content::Value(output) => output.fields().collect(),
-            Content::Text(template) => template.fields().collect(),
-            Content::List(items) => items.iter().flat_map(Content::fields).collect(),
-            Content::Map(members) => members.iter().flat_map(|(_, value)| value.fields()).collect(),
+            Content::Literal(_) => Reads::of_all([]),
+            Content::Value(output) => output.reads(),
+            Content::Text(template) => template.reads(),
+            Content::List(items) => Reads::of_all(items.iter().map(Content::reads)),
+            Content::Map(members) => Reads::of_all(members.iter().map(|(_, value)| value.reads())),
         }
     }
 }

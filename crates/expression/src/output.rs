@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use cel::Value;
 use cel::common::ast::IdedExpr;
-use http::HeaderName;
 
 use crate::Context;
 use crate::compile::{Compiled, Form, Known, compile_tree, read};
@@ -16,6 +15,7 @@ use crate::fault::ExpressionFault;
 use crate::given;
 use crate::kind::ValueKind;
 use crate::names::Names;
+use crate::reads::Reads;
 use crate::reshape::{self, Reshaping};
 use crate::scalar::{Parameter, Scalar};
 use crate::slot::{Slot, parameters};
@@ -225,14 +225,14 @@ impl Output {
         reads
     }
 
-    /// The fields of a request that it reads, for `Vary`.
-    pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
-        let mut fields = Vec::new();
-        self.collect(&mut |slot| fields.extend(slot.field()));
-        fields.into_iter()
+    /// All that it reads of a request.
+    pub fn reads(&self) -> Reads<'_> {
+        let mut slots = Vec::new();
+        self.collect(&mut |slot| slots.push(slot));
+        Reads::of(slots.into_iter())
     }
 
-    fn collect(&self, each: &mut dyn FnMut(&Slot)) {
+    fn collect<'a>(&'a self, each: &mut dyn FnMut(&'a Slot)) {
         self.compiled.form.slots().iter().for_each(&mut *each);
         for other in self.reshapings.iter().filter_map(Reshaping::other) {
             other.collect(each);

@@ -1,6 +1,5 @@
 //! Reads: what an expression, or a text with several, reads of a request. For whoever checks a file: what is made for one request
-//! may be given to another only where both are the same in all of this. Made by [`Template::reads`](crate::Template::reads) and
-//! [`Expression::reads`](crate::Expression::reads).
+//! may be given to another only where both are the same in all of this. Made by the method `reads` of whatever holds expressions.
 
 use http::HeaderName;
 
@@ -16,6 +15,11 @@ impl<'a> Reads<'a> {
         Reads(slots.collect())
     }
 
+    /// All that several read.
+    pub fn of_all(all: impl IntoIterator<Item = Reads<'a>>) -> Self {
+        Reads(all.into_iter().flat_map(|reads| reads.0).collect())
+    }
+
     fn any(&self, is: impl Fn(&Slot) -> bool) -> bool {
         self.0.iter().any(|slot| is(slot))
     }
@@ -25,7 +29,7 @@ impl<'a> Reads<'a> {
         self.any(Slot::is_of_request)
     }
 
-    /// The fields.
+    /// The fields, for `Vary`.
     pub fn fields(&self) -> impl Iterator<Item = HeaderName> {
         self.0.iter().filter_map(|slot| slot.field())
     }

@@ -13,12 +13,13 @@ pub(crate) mod tracked;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use expression::Reads;
 use http::Method;
 
 use crate::known::{Known, KnownSource, SourceKind};
-use crate::meant::{Asker, Layer, Layers, Pattern, Route, RouteEnd, SourceId};
+use crate::meant::{Asker, CachePolicy, Layer, Layers, Pattern, Route, RouteEnd, SourceId};
 use crate::routes::answer::{answer, without_source};
-use crate::routes::compose::compose;
+use crate::routes::compose::{compose, of_request};
 use crate::routes::escape::escapes;
 use crate::routes::invalidate::invalidate;
 use crate::routes::read::read;
@@ -104,6 +105,15 @@ fn route<'t>(
     };
     onto(&mut layers, around, Asker::Client, used, report);
     layers.push_some(answer);
+    if let Some(cache) = layers.cache()
+        && let Some(word) = unkeyed(&end, cache, known)
+    {
+        let cause = format!(
+            "what this route makes depends on the {word}, and the key of {} leaves that out",
+            quoted(&cache.name)
+        );
+        report.at(used, cause, format!("take `{word}: false` out of `key`"));
+    }
     if let (RouteEnd::Compose(_) | RouteEnd::Read(_) | RouteEnd::Respond, Some(rewrite)) =
         (&end, layers.rewrite())
     {
@@ -156,6 +166,24 @@ fn route<'t>(
         layers = layers.with_caches(|cache| cache.is_gated = true);
     }
     Some((place?, Route { pattern: pattern?, end, layers, signed, auth, invalidate }))
+}
+
+/// What a route that makes its responses itself makes them of, though the key of its cache leaves it out. Fields are told in `Vary`.
+fn unkeyed(end: &RouteEnd, cache: &CachePolicy, known: &Known<'_>) -> Option<&'static str> {
+    let (mut host, mut scheme) = (false, false);
+    let mut each = |reads: &Reads<'_>| {
+        host |= reads.host();
+        scheme |= reads.scheme();
+    };
+    match end {
+        RouteEnd::Read(read) => read.arguments.iter().for_each(|argument| each(&argument.reads())),
+        RouteEnd::Compose(compose) => of_request(&compose.graph, known, &mut each),
+        RouteEnd::Proxy(_) | RouteEnd::Respond => {}
+    }
+    if host && !cache.key.host {
+        return Some("host");
+    }
+    (scheme && !cache.key.scheme).then_some("scheme")
 }
 
 /// Whether its path is one that GraphQL is served at, by common consent.

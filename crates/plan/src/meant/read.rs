@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use expression::{Argument, Arguments};
+use expression::{Argument, Arguments, Reads};
 use http::{HeaderValue, StatusCode};
 
 use super::{Graph, Plan, RouteEnd, SourceId, StepCall, Task};
@@ -85,8 +85,8 @@ impl Read {
 }
 
 fn vary(arguments: &[Argument]) -> Option<HeaderValue> {
-    let names: BTreeSet<String> =
-        arguments.iter().flat_map(Argument::fields).map(|name| name.as_str().to_owned()).collect();
+    let reads = Reads::of_all(arguments.iter().map(Argument::reads));
+    let names: BTreeSet<String> = reads.fields().map(|name| name.as_str().to_owned()).collect();
     let list = names.into_iter().collect::<Vec<_>>().join(", ");
     (!list.is_empty()).then(|| HeaderValue::try_from(list).expect("names of fields are a field value"))
 }

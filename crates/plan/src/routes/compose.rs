@@ -15,10 +15,11 @@ mod step;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue, Method};
+use expression::Reads;
+use http::{HeaderValue, Method};
 
 use crate::known::Known;
-use crate::meant::{Asker, BODY, Compose, Decides, Graph, Layers, Pattern, Run, Save, Step, StepCall, Task};
+use crate::meant::{Asker, BODY, Compose, Decides, Graph, Pattern, Run, Save, Step, StepCall, Task};
 use crate::yaml::fault::{Reason, Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
@@ -170,43 +171,37 @@ fn reads(graph: &Graph) -> BTreeSet<usize> {
     places
 }
 
-/// The fields of a request that a response depends on; `*`: on more than fields.
+/// The fields of a request that a response depends on; `*`: on who the client is, too, which no field says.
 fn vary(graph: &Graph, known: &Known<'_>) -> Option<HeaderValue> {
-    let mut fields = BTreeSet::new();
-    let is_for_one = collect_fields(graph, known, &mut fields);
+    let (mut names, mut is_for_one) = (BTreeSet::new(), false);
+    of_request(graph, known, &mut |reads| {
+        names.extend(reads.fields().map(|name| name.as_str().to_owned()));
+        is_for_one |= reads.client();
+    });
     if is_for_one {
         return Some(HeaderValue::from_static("*"));
     }
-    let list = fields.into_iter().collect::<Vec<_>>().join(", ");
+    let list = names.into_iter().collect::<Vec<_>>().join(", ");
     (!list.is_empty()).then(|| HeaderValue::try_from(list).expect("names of fields are a field value"))
 }
 
-/// Collects their names. Given back: whether a response also depends on who the client is, which no field says.
-fn collect_fields(graph: &Graph, known: &Known<'_>, fields: &mut BTreeSet<String>) -> bool {
-    let mut is_for_one = false;
-    let mut add = |names: Vec<HeaderName>| fields.extend(names.iter().map(|name| name.as_str().to_owned()));
-    add(graph.respond.fields());
+/// Hands on all that a response is made of by expressions over the client's request: those of steps, and of what wraps their calls.
+pub(crate) fn of_request(graph: &Graph, known: &Known<'_>, each: &mut dyn FnMut(&Reads<'_>)) {
+    each(&graph.respond.reads());
     for step in &graph.steps {
-        add(step.when.iter().flat_map(expression::Expression::fields).collect());
-        add(step.over.iter().flat_map(|over| over.list.fields()).collect());
-        if let Task::Call(call) = &step.task {
-            add(call::fields(call));
+        step.when.iter().for_each(|when| each(&when.reads()));
+        step.over.iter().for_each(|over| each(&over.list.reads()));
+        match &step.task {
+            Task::Call(call) => each(&call::reads(call)),
+            Task::Compose(inner) => of_request(inner, known, each),
+            Task::Gather(_) => {}
         }
-        // What wraps a call may go by the client, too.
-        for layer in known.wrappings.of(step).iter().flat_map(Layers::iter) {
-            for reading in layer.readings() {
-                if reading.decides == Decides::Answer && layer.reads_client_of(Asker::Step) {
-                    add(reading.reads.fields().collect());
-                    is_for_one |= reading.reads.client();
-                }
-            }
+        let around = known.wrappings.of(step).unwrap_or_default();
+        for layer in around.iter().filter(|layer| layer.reads_client_of(Asker::Step)) {
+            let answers = layer.readings().into_iter().filter(|reading| reading.decides == Decides::Answer);
+            answers.for_each(|reading| each(&reading.reads));
         }
     }
-    let inner = graph.steps.iter().filter_map(|step| match &step.task {
-        Task::Compose(inner) => Some(inner),
-        Task::Call(_) | Task::Gather(_) => None,
-    });
-    inner.fold(is_for_one, |is_for_one, inner| collect_fields(inner, known, fields) || is_for_one)
 }
 
 #[cfg(test)]

@@ -96,6 +96,35 @@ fn what_the_keys_of_all_caches_around_it_hold_may_be_gone_by() {
 }
 
 #[test]
+fn what_a_route_makes_of_the_host_is_kept_by_the_host() {
+    let read = "read: { store: \"GET k:${host}\" }";
+    for (end, word) in [
+        (read, "host"),
+        ("compose: { a: { api: \"GET /${host}\" } }", "host"),
+        ("compose: { a: { api: GET / } }, respond: \"${header('Host')}\"", "host"),
+        ("compose: { a: { api: GET /, headers: { X-A: \"${scheme}\" } } }", "scheme"),
+        ("compose: { a: { api: GET /, use: p } }", "host"),
+    ] {
+        let policies = |key: &str| {
+            format!(
+                "p: {{ respond: {{ status: 200, when: \"${{host == 'a'}}\" }} }}, live: {{ cache: {{ key: {{ {key} }} }} }}"
+            )
+        };
+        let text = |key: &str| {
+            let route = format!("{{ match: GET /, use: live, {end} }}");
+            file(&policies(key), &route).replacen("api: http://a", "api: http://a, store: redis://a", 1)
+        };
+        let faults = bad(&text(&format!("{word}: false")));
+        let expected = format!(
+            "routes[0].use | what this route makes depends on the {word}, and the key of `live` leaves that out | take `{word}: false` out of `key`"
+        );
+        assert_eq!(one(&faults).split_once(' ').unwrap().1, expected, "{end}");
+        let other = if word == "host" { "scheme" } else { "host" };
+        assert!(compile(&text(&format!("{other}: false")), "fleetfoot.yaml").is_ok(), "{end}");
+    }
+}
+
+#[test]
 fn what_goes_by_the_client_is_not_kept_of_a_step_whose_call_says_nothing_of_it() {
     for (word, policy) in
         answering("url").into_iter().filter(|(word, _)| matches!(*word, "respond" | "faults"))

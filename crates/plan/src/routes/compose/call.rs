@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use expression::{Content, Template};
+use expression::{Content, Reads, Template};
 use http::{HeaderName, Method, StatusCode};
 
 use super::content::content;
@@ -259,16 +259,16 @@ pub(super) fn values(call: &StepCall) -> Vec<usize> {
     }
 }
 
-/// The fields of a request that a call reads.
-pub(super) fn fields(call: &StepCall) -> Vec<HeaderName> {
+/// All that a call reads of a request.
+pub(super) fn reads(call: &StepCall) -> Reads<'_> {
     match call {
         StepCall::Http(call) => {
-            let fields = call.fields.iter().flat_map(|(_, text)| text.fields());
-            let body = call.body.iter().flat_map(Content::fields);
-            call.target.fields().chain(fields).chain(body).collect()
+            let fields = call.fields.iter().map(|(_, text)| text.reads());
+            let body = call.body.iter().map(Content::reads);
+            Reads::of_all([call.target.reads()].into_iter().chain(fields).chain(body))
         }
-        StepCall::Read(read) => read.arguments.iter().flat_map(expression::Argument::fields).collect(),
-        StepCall::Sql(call) => call.arguments.iter().flat_map(Content::fields).collect(),
-        StepCall::Wasm(call) => call.input.fields(),
+        StepCall::Read(read) => Reads::of_all(read.arguments.iter().map(expression::Argument::reads)),
+        StepCall::Sql(call) => Reads::of_all(call.arguments.iter().map(Content::reads)),
+        StepCall::Wasm(call) => call.input.reads(),
     }
 }
