@@ -58,7 +58,8 @@ fn is_written_anew(name: &HeaderName) -> bool {
 /// `Origin` was made for that origin, and served to another it would break it, or let it in.
 pub fn implied_vary(request: Fields<'_>, response: &HeaderMap) -> Vary {
     let vary = Vary::of(response);
-    let reflected = request.first(&ORIGIN).is_some_and(|origin| {
+    // Of several origins nobody knows which a source has looked at.
+    let reflected = request.all(&ORIGIN).any(|origin| {
         response.get_all(ACCESS_CONTROL_ALLOW_ORIGIN).iter().any(|allowed| allowed.as_bytes() == origin)
     });
     match vary {
@@ -289,5 +290,7 @@ mod tests {
         assert_eq!(implied(&[("access-control-allow-origin", "*")]), Vary::None);
         assert_eq!(implied(&[("access-control-allow-origin", "https://b.example")]), Vary::None);
         assert_eq!(implied_vary(Fields::Wire(&[]), &fields(&[reflected])), Vary::None);
+        let second = fields(&[("origin", "https://b.example"), ("origin", "https://a.example")]);
+        assert_eq!(implied_vary(Fields::Map(&second), &fields(&[reflected])), Vary::Names(vec![ORIGIN]));
     }
 }

@@ -56,6 +56,28 @@ fn each_page_is_told_itself_whoever_filled_the_cache() {
 }
 
 #[test]
+fn who_names_two_origins_is_told_of_none() {
+    let origin = Origin::start();
+    origin.on("GET /").reply(ok("Cache-Control: max-age=600", "x"));
+    let cors = "origins: [https://app.example.com], credentials: true";
+    let fleetfoot = shared(&origin, cors, "match: /**, proxy: api, use: [web, live]");
+    let two = [format!("{APP}\r\n{OTHER}"), format!("{OTHER}\r\n{APP}"), format!("{APP}\r\n{APP}")];
+    for fields in two {
+        for method in ["GET", "POST"] {
+            let answer = fleetfoot.send(method, "/", &fields);
+            assert!(
+                !answer.has("Access-Control-Allow-Origin") && answer.joined("Vary").contains("Origin"),
+                "{answer:?}"
+            );
+        }
+        let preflight =
+            fleetfoot.send("OPTIONS", "/", &format!("{fields}\r\nAccess-Control-Request-Method: GET"));
+        assert_eq!((preflight.status, allowed(&preflight).as_str()), (204, ""), "{preflight:?}");
+    }
+    assert_eq!(allowed(&fleetfoot.get_with("/", APP)), "https://app.example.com");
+}
+
+#[test]
 fn a_preflight_is_answered_before_anybody_is_asked_for_anything() {
     let origin = Origin::start();
     let fleetfoot = shared(

@@ -37,6 +37,12 @@ pub fn preflight(request: &RequestView<'_>) -> Option<Method> {
     Method::from_bytes(request.fields.first(&ACCESS_CONTROL_REQUEST_METHOD)?).ok()
 }
 
+/// The origin that asks; `None`: none, or more than one is named, which no browser does, so that nobody knows which is meant.
+pub(crate) fn origin(request: Fields<'_>) -> Option<&[u8]> {
+    let mut lines = request.all(&ORIGIN);
+    lines.next().filter(|_| lines.next().is_none())
+}
+
 impl CorsLayer {
     /// What a preflight hears.
     pub(crate) fn answer(&self, request: Fields<'_>) -> Response {
@@ -46,7 +52,7 @@ impl CorsLayer {
         for name in asked {
             fields.append(VARY, name.into());
         }
-        let Some(origin) = self.allowed(request.first(&ORIGIN)) else { return response };
+        let Some(origin) = self.allowed(origin(request)) else { return response };
         fields.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         fields.insert(ACCESS_CONTROL_ALLOW_METHODS, self.0.methods.clone());
         let headers = match &self.0.headers {
@@ -76,7 +82,7 @@ impl CorsLayer {
             let answer = self.answer(request.view().fields);
             return Q::answered(answer).map_or(Arrival::Pass, |answer| Arrival::End(Ok(answer)));
         }
-        let origin = request.fields.get(ORIGIN).cloned();
+        let origin = origin(request.view().fields).and_then(|origin| HeaderValue::from_bytes(origin).ok());
         Arrival::Hold(Held::Cors(Box::new(HeldCors { cors: self.clone(), origin })))
     }
 
@@ -85,7 +91,7 @@ impl CorsLayer {
         remove_lines(start, out, |name| {
             name.get(..THEIRS.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(THEIRS.as_bytes()))
         });
-        self.each(request.fields.first(&ORIGIN), |name, value| {
+        self.each(origin(request.fields), |name, value| {
             for piece in [name.as_str().as_bytes(), b": ", value, b"\r\n"] {
                 out.extend_from_slice(piece);
             }
@@ -128,7 +134,7 @@ impl CorsLayer {
 
     /// Notes what the response of an error says.
     pub(crate) fn dress(&self, request: Fields<'_>, error: &mut Error) {
-        error.edit(self.edits(request.first(&ORIGIN)));
+        error.edit(self.edits(origin(request)));
     }
 }
 

@@ -6,6 +6,7 @@ use message::{FieldPattern, RequestView};
 use plan::FieldEdits;
 use tokio::time::Instant;
 
+use crate::remedies::cors;
 use crate::remedies::kept::Remedy;
 use crate::stack::layer::Layer;
 
@@ -137,7 +138,7 @@ impl Layer {
             Layer::Credentials(credentials) => (credentials.credentials.explain(), false),
             Layer::Headers(layer) => (changes(&layer.headers), false),
             Layer::Cors(cors) => {
-                let origin = request.fields.first(&http::header::ORIGIN);
+                let origin = cors::origin(request.fields);
                 let told = match origin {
                     None => "no page of another origin asks",
                     Some(origin) if cors.0.allows(origin) => "the page that asks may read the response",
