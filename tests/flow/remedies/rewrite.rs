@@ -24,6 +24,7 @@ fn the_source_is_asked_for_another_path_wherever_the_policy_stands() {
         ("/api/v1/route/x?a=b", "/v1/route/x?a=b"),
         ("/api/v1/source/x?a=b", "/v1/source/x?a=b"),
         ("/step", "/v1/step/x?a=b"),
+        ("/api/v1/route/a%2fb/%61%2e%2e", "/v1/route/a%2Fb/a.."),
         ("/other?a=b", "/other?a=b"),
     ];
     each(asked, |target, asked| {

@@ -24,7 +24,7 @@ pub(crate) fn respond(name: &str, node: Node<'_>, names: &Names<'_>, report: &mu
     let fields = section.get("headers").map(|node| headers::of_response(node, names, report));
     let mut fields = fields.unwrap_or_default();
     let body = section.get("body").and_then(|node| value::text(node, report)).unwrap_or_default();
-    if let Some(node) = section.get("body").filter(|_| matches!(status.as_u16(), 204 | 304)) {
+    if let Some(node) = section.get("body").filter(|_| has_no_content(status)) {
         report.at_key(
             node,
             format!("a {} has no content", status.as_str()),
@@ -111,10 +111,22 @@ fn elsewhere(text: &str) -> Result<StatusCode, Reason> {
     })
 }
 
-/// A final status.
+/// RFC 9110 §15.3.5, §15.3.6.
+fn has_no_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT)
+}
+
+/// A final status that is no word on a condition or a range of the request: nobody knows here what the client has.
 pub(super) fn status(text: &str) -> Result<StatusCode, Reason> {
     let status = text.parse().ok().filter(|status| (200..=599).contains(status));
-    status.and_then(|status: u16| StatusCode::from_u16(status).ok()).ok_or_else(|| {
+    let status = status.and_then(|status: u16| StatusCode::from_u16(status).ok());
+    if status.is_some_and(|status| matches!(status, StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)) {
+        return Err(Reason::new(
+            format!("{} answers a condition or a range of the request", quoted(text)),
+            "write another status: that one is given by whoever has the whole response",
+        ));
+    }
+    status.ok_or_else(|| {
         Reason::new(
             format!("{} is no status of a response", quoted(text)),
             "write one of 200 to 599, like `503`",

@@ -59,7 +59,7 @@ pub(crate) static RESPOND: Section = Section {
     meaning: "A response that no source is asked for.",
     example: "respond: { status: 503, headers: { Retry-After: \"600\" }, body: \"Back at noon.\", when: \"${!url.startsWith('/status')}\" }",
     words: &[
-        word("status", "status", None, "Its status, from 200 to 599. Required."),
+        word("status", "status", None, "Its status, from 200 to 599, but neither 206 nor 304. Required."),
         word(
             "headers",
             "name → text or list",

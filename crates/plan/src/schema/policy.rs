@@ -93,7 +93,7 @@ pub(crate) static POLICY: Section = Section {
             "headers:\n  request: { set: { X-Tenant: \"${path.tenant}\" }, remove: [X-Internal-*] }\n  response: { set: { Strict-Transport-Security: max-age=31536000 }, remove: [Server] }",
         ),
         word("rewrite", "section", None, "Asks the source for another path.").told(
-            "Whole segments, byte for byte as they came; a path that does not match goes through as it is. The query stays \
+            "Whole segments, in the one form that paths are given (`%2f` as `%2F`, `%61` as `a`) and not decoded further; a path that does not match goes through as it is. The query stays \
              unless `to` names one. `Location` and `Content-Location` of the same host and the `Path` of cookies are mended \
              on the way back, if nothing of the path is lost on the way there. The route has been chosen before: the new \
              path is not routed again and gets no other protection. Inside one policy it stands behind the cache, which \

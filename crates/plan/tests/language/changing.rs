@@ -340,6 +340,22 @@ fn what_makes_no_sense_is_told_before_it_does_harm() {
             "respond.status | `99` is no status of a response | write one of 200 to 599, like `503`",
         ),
         (
+            "respond: { status: 103 }",
+            "respond.status | `103` is no status of a response | write one of 200 to 599, like `503`",
+        ),
+        (
+            "respond: { status: 304 }",
+            "respond.status | `304` answers a condition or a range of the request | write another status: that one is given by whoever has the whole response",
+        ),
+        (
+            "faults: { abort: { share: 1%, status: 206 } }",
+            "faults.abort.status | `206` answers a condition or a range of the request | write another status: that one is given by whoever has the whole response",
+        ),
+        (
+            "respond: { status: 205, body: x }",
+            "respond.body | a 205 has no content | take it out, or write another status",
+        ),
+        (
             "respond: { status: 204, body: x }",
             "respond.body | a 204 has no content | take it out, or write another status",
         ),
