@@ -103,18 +103,8 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, asker: Asker, node: Node<
         );
         report.at(node, cause, "put both on the source, or both here");
     }
-    let (own, outer) = (used.iter().count(), used.cache().map(|cache| cache.name.clone()));
-    // What to do with what stands behind a cache, and should not.
-    let apart = |at: usize, what: &str| match outer.as_deref() {
-        Some(default::STALE) => format!("take `stale` out of `on_error`, or {what} out of the policy"),
-        // It cannot be moved before a cache that stands here.
-        Some(_) if at >= own => {
-            format!(
-                "put {what} into a policy of its own, and use that here instead of on the source, before the one that caches"
-            )
-        }
-        _ => format!("put {what} into a policy of its own, and name it before the one that caches"),
-    };
+    let own = used.iter().count();
+    let outer = used.cache().map(|cache| cache.name.clone());
     used.extend(source);
     if let Some(cors) = used.cors_behind_cache() {
         let cause = format!(
@@ -159,6 +149,28 @@ pub(crate) fn onto(used: &mut Layers, source: &Layers, asker: Asker, node: Node<
         );
         report.at(node, cause, "name that policy before the one that rewrites");
     }
+    of_nobody(used, (own, outer.as_deref()), asker, node, report);
+}
+
+/// Says what goes by who asks behind a cache, where that is nobody. `own`: how many layers do not stand on the source; `outer`: what
+/// the cache among these is called.
+fn of_nobody(
+    used: &Layers,
+    (own, outer): (usize, Option<&str>),
+    asker: Asker,
+    node: Node<'_>,
+    report: &mut Report,
+) {
+    let apart = |at: usize, what: &str| match outer {
+        Some(default::STALE) => format!("take `stale` out of `on_error`, or {what} out of the policy"),
+        // It cannot be moved before a cache that stands here.
+        Some(_) if at >= own => {
+            format!(
+                "put {what} into a policy of its own, and use that here instead of on the source, before the one that caches"
+            )
+        }
+        _ => format!("put {what} into a policy of its own, and name it before the one that caches"),
+    };
     if let Some((at, layer)) = used.answer_of_nobody(asker) {
         let (word, policy) = (quoted(layer.word()), quoted(layer.policy()));
         let cause = format!(
