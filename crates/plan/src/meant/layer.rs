@@ -127,6 +127,17 @@ impl Layer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layers(Vec<Layer>);
 
+/// What the keys of all caches around a layer hold of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    /// Header fields.
+    pub fields: Vec<HeaderName>,
+    /// Whether the host is held.
+    pub host: bool,
+    /// Whether the scheme is.
+    pub scheme: bool,
+}
+
 impl Layers {
     /// Puts a layer inside of all others.
     pub fn push(&mut self, layer: Layer) {
@@ -323,17 +334,17 @@ impl Layers {
         self.0[..at].iter().any(|layer| layer.path_change().is_some())
     }
 
-    /// The header fields of a request that the layer of this place may go by, where what comes of one request is given to others: those
-    /// in the keys of all caches around it. `None`: there is no cache around it, and it may go by all.
-    pub fn keyed_fields(&self, at: usize) -> Option<Vec<HeaderName>> {
+    /// What the layer of this place may go by in a request, where what comes of one is given to others. `None`: there is no cache around
+    /// it, and it may go by all.
+    pub fn keyed(&self, at: usize) -> Option<Keyed> {
         let keys = || self.caches_around(at).map(|cache| &cache.key);
-        let mut keyed = keys().next()?.headers.clone();
-        keyed.retain(|name| keys().all(|key| key.headers.contains(name)));
+        let mut fields = keys().next()?.headers.clone();
+        fields.retain(|name| keys().all(|key| key.headers.contains(name)));
         // Of the others none goes on.
         if keys().all(|key| key.cookies.is_some()) {
-            keyed.push(COOKIE);
+            fields.push(COOKIE);
         }
-        Some(keyed)
+        Some(Keyed { fields, host: keys().all(|key| key.host), scheme: keys().all(|key| key.scheme) })
     }
 
     /// The same, each cache changed in this way.

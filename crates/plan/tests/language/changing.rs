@@ -519,13 +519,19 @@ fn behind_caches_only_what_all_of_their_keys_hold_may_be_gone_by() {
     let keyed = |policies: &str, names: &str| {
         let plan = meant(policies, &format!("{{ match: /, proxy: api, use: [{names}] }}"));
         let layers = &plan.routes[0].layers;
-        let names = layers.keyed_fields(layers.iter().count() - 1);
-        names.map(|names| names.iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>())
+        let keyed = layers.keyed(layers.iter().count() - 1)?;
+        let names = keyed.fields.iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>();
+        Some((names, keyed.host, keyed.scheme))
     };
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let last = "last: { timeout: 1s }";
     assert_eq!(keyed(last, "last"), None);
     let outer = |key: &str| format!("{last}, p: {{ cache: {{ key: {{ {key} }} }} }}");
-    assert_eq!(keyed(&outer("host: true"), "p, last"), Some(vec![]));
-    assert_eq!(keyed(&outer("headers: [X-A, X-B]"), "p, last").unwrap(), ["x-a", "x-b"]);
-    assert_eq!(keyed(&outer("headers: [X-A], cookies: [c]"), "p, last").unwrap(), ["x-a", "cookie"]);
+    assert_eq!(keyed(&outer("host: true"), "p, last"), Some((vec![], true, true)));
+    assert_eq!(keyed(&outer("host: false, scheme: false"), "p, last"), Some((vec![], false, false)));
+    assert_eq!(keyed(&outer("headers: [X-A, X-B]"), "p, last").unwrap().0, names(&["x-a", "x-b"]));
+    assert_eq!(
+        keyed(&outer("headers: [X-A], cookies: [c]"), "p, last").unwrap().0,
+        names(&["x-a", "cookie"])
+    );
 }

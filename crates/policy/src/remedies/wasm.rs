@@ -35,8 +35,8 @@ pub struct WasmLayer {
     pub hooks: Arc<plan::Hooks>,
     /// Whose they are.
     pub module: Arc<wasm::Module>,
-    /// The header fields of a request that a function is told of; `None`: all.
-    pub sees: Option<Vec<HeaderName>>,
+    /// What a function is told of a request; `None`: all.
+    pub keyed: Option<plan::Keyed>,
     /// How the source is asked here.
     pub asked: AskedFor,
     /// What functions did.
@@ -134,7 +134,7 @@ impl WasmLayer {
         deadline: Option<Deadline>,
         timers: &Timers,
     ) -> Result<OfRequest> {
-        let told = told::request(request, self.sees.as_deref());
+        let told = told::request(request, self.keyed.as_ref());
         let said = self.ask(function, told, deadline, timers).await?;
         OfRequest::read(&said, &request.target, self.asked).map_err(|why| self.unfit(function, &why))
     }
@@ -246,11 +246,11 @@ impl WasmLayer {
         if !vary.names().iter().any(is_changed) {
             return;
         }
-        let Some(names) = &self.sees else {
+        let Some(keyed) = &self.keyed else {
             response.fields.append(VARY, HeaderValue::from_static("*"));
             return;
         };
-        for name in names {
+        for name in &keyed.fields {
             response.fields.append(VARY, name.clone().into());
         }
     }

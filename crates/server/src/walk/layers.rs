@@ -129,7 +129,7 @@ impl Kit<'_> {
             plan::Layer::Wasm(hooks) => Layer::Wasm(Box::new(WasmLayer {
                 hooks: Arc::clone(hooks),
                 module: self.module(hooks.module),
-                sees: all.keyed_fields(at),
+                keyed: all.keyed(at),
                 asked: place.asked,
                 outcomes: outcomes(&hooks.name, WasmLayer::OUTCOMES),
             })),

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use json::{JsonKind, write_string};
 use message::{RequestParts, RequestView, Response};
+use plan::Keyed;
 use rules::claim::reaches_source;
 use rules::hop_by_hop::HopByHop;
 
@@ -21,29 +22,29 @@ impl Asked {
     }
 }
 
-/// `{"method":…,"scheme":…,"authority":…,"client":…,"path":…,"query":…,"headers":{…}}`. Of the fields those that it may see; `None`: all
-/// that the source would, so none that a stranger only claims and none about the connection. `client` is nobody's address where
-/// what comes of the request is for many.
-pub(super) fn request(request: &RequestParts, sees: Option<&[HeaderName]>) -> Bytes {
+/// `{"method":…,"scheme":…,"authority":…,"client":…,"path":…,"query":…,"headers":{…}}`. Of the fields those that the source would get, so
+/// none that a stranger only claims and none about the connection. Where what comes of the request is for many, all that differs
+/// between them is left out or null; `keyed` says what does not.
+pub(super) fn request(request: &RequestParts, keyed: Option<&Keyed>) -> Bytes {
     let RequestParts { fields, client, .. } = request;
     let mut out = Vec::with_capacity(1024);
     out.extend_from_slice(b"{\"method\":");
     write_string(request.method.as_str(), &mut out);
     out.extend_from_slice(b",\"scheme\":");
-    write_string(request.scheme.as_str(), &mut out);
+    let scheme = keyed.is_none_or(|keyed| keyed.scheme).then(|| request.scheme.as_str());
+    write_string_or_null(scheme, &mut out);
     out.extend_from_slice(b",\"authority\":");
-    write_string(&request.authority, &mut out);
+    let authority = keyed.is_none_or(|keyed| keyed.host).then_some(&*request.authority);
+    write_string_or_null(authority, &mut out);
     out.extend_from_slice(b",\"client\":");
-    match client.ip().filter(|_| sees.is_none()) {
-        Some(address) => write_string(&address.to_string(), &mut out),
-        None => out.extend_from_slice(b"null"),
-    }
+    let address = client.ip().filter(|_| keyed.is_none()).map(|address| address.to_string());
+    write_string_or_null(address.as_deref(), &mut out);
     out.push(b',');
     write_target(&request.target, &mut out);
     out.extend_from_slice(b",\"headers\":");
     let hop_by_hop = HopByHop::of(fields);
     let is_told = |name: &HeaderName| {
-        sees.is_none_or(|sees| sees.contains(name))
+        keyed.is_none_or(|keyed| keyed.fields.contains(name))
             && !hop_by_hop.has(name)
             && reaches_source(name.as_str(), client.trusted)
     };
@@ -86,8 +87,12 @@ fn write_target(target: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"path\":");
     write_string(path, out);
     out.extend_from_slice(b",\"query\":");
-    match query {
-        Some(query) => write_string(query, out),
+    write_string_or_null(query, out);
+}
+
+fn write_string_or_null(text: Option<&str>, out: &mut Vec<u8>) {
+    match text {
+        Some(text) => write_string(text, out),
         None => out.extend_from_slice(b"null"),
     }
 }
@@ -162,7 +167,8 @@ mod tests {
             fields,
             client: client(false),
         };
-        let told = |parts: &RequestParts, sees| parsed(&request(parts, sees));
+        let told = |parts: &RequestParts, keyed: Option<&Keyed>| parsed(&request(parts, keyed));
+        let keyed = |fields: &[HeaderName], host, scheme| Keyed { fields: fields.to_vec(), host, scheme };
         let headers = json!({ "x-a": ["1", "\"2\""], "cookie": "id=5EC4E7", "x-b": "\u{fffd}" });
         let mut expected = json!({
             "method": "GET", "scheme": "https", "authority": "a.example", "client": "203.0.113.7", "path": "/x/%2F",
@@ -171,9 +177,11 @@ mod tests {
         assert_eq!(told(&parts, None), expected);
         expected["client"] = json!(null);
         expected["headers"] = json!({ "cookie": "id=5EC4E7" });
-        assert_eq!(told(&parts, Some(&[COOKIE, SET_COOKIE])), expected);
+        assert_eq!(told(&parts, Some(&keyed(&[COOKIE, SET_COOKIE], true, true))), expected);
         expected["headers"] = json!({});
-        assert_eq!(told(&parts, Some(&[])), expected);
+        assert_eq!(told(&parts, Some(&keyed(&[], true, true))), expected);
+        (expected["authority"], expected["scheme"]) = (json!(null), json!(null));
+        assert_eq!(told(&parts, Some(&keyed(&[], false, false))), expected);
         parts.client = client(true);
         assert_eq!(
             told(&parts, None)["headers"]["x-forwarded-for"],
