@@ -251,5 +251,6 @@ fn batches_hold_with_postgresql_too() {
         let row = if n < 50 { format!("{{\"id\":{n},\"title\":\"p{n}\"}}") } else { "null".to_owned() };
         assert_complete(&client.read_answer(), &format!("{{\"it\":{row}}}"));
     }
-    wait_until("at rest", || database.running().is_empty());
+    // Other stories ask the same server.
+    wait_until("at rest", || !database.running().iter().any(|statement| statement.contains("FROM pages")));
 }
