@@ -5,10 +5,9 @@ use std::path::Path;
 
 use crate::default;
 use crate::disk::disk;
-use crate::known::{Known, KnownSource, SourceKind};
+use crate::known::{Known, KnownSource, NamedSources, SourceKind};
 use crate::listen::{limits, listen};
 use crate::meant::{AccessLog, Plan, SourceId};
-use crate::policy::shared::NamedSources;
 use crate::policy::{Policy, policy};
 use crate::routes::routes;
 use crate::routes::tracked;

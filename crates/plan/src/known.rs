@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use expression::nearest;
 
 use crate::keys::Keys;
-use crate::meant::{Layers, SourceId};
+use crate::meant::{Layers, Source, SourceId};
 use crate::policy::Policy;
 use crate::wrappings::Wrappings;
 use crate::yaml::fault::{Report, quoted};
@@ -32,6 +32,13 @@ pub(crate) struct Known<'t> {
     pub(crate) location: String,
     /// Whether it has been said that there are too many.
     pub(crate) is_too_long: Cell<bool>,
+}
+
+/// The sources of a file, for policies that name one.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedSources<'a, 't> {
+    pub(crate) known: &'a Called<'t, KnownSource>,
+    pub(crate) meant: &'a [Source],
 }
 
 /// A source, as far as those who name it have to know.

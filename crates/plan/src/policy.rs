@@ -34,12 +34,12 @@ use std::sync::Arc;
 
 use expression::Names;
 
+use crate::known::NamedSources;
 use crate::meant::{Auth, Layer, Layers, Signed};
 use crate::schema;
 use crate::yaml::fault::{Report, quoted};
 use crate::yaml::section::Section;
 use crate::yaml::tree::Node;
-use shared::NamedSources;
 
 /// What a route, a source or a step that uses it gets. A part with a fault is missing.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,9 @@
 //! Limit: `limit` of a policy → [`Limit`]: `100/s`, or its section.
 
+use crate::known::NamedSources;
 use crate::meant::{Algorithm, Limit, LimitBy};
 use crate::policy::queue::queue;
-use crate::policy::shared::{NamedSources, shared};
+use crate::policy::shared::shared;
 use crate::policy::shares::shares;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;

@@ -5,21 +5,14 @@ use std::time::Duration;
 
 use guard::JointQuota;
 
-use crate::known::{Called, KnownSource, SourceKind};
-use crate::meant::{Limit, LimitBy, RedisSource, SharedLimit, Source, WhenGone};
+use crate::known::{KnownSource, NamedSources, SourceKind};
+use crate::meant::{Limit, LimitBy, RedisSource, SharedLimit, WhenGone};
 use crate::source::redis_prefix;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;
 use crate::yaml::tree::{Node, Shape};
 use crate::yaml::value;
 use crate::{default, schema};
-
-/// The sources of a file, for policies that name one.
-#[derive(Clone, Copy)]
-pub(crate) struct NamedSources<'a, 't> {
-    pub(crate) known: &'a Called<'t, KnownSource>,
-    pub(crate) meant: &'a [Source],
-}
 
 /// With these, everything that scripts reckon with is exact in Lua, whose numbers are so up to 2^53: microseconds since 1970 for
 /// two centuries, and sums of two calls' parts.

@@ -1,8 +1,7 @@
 //! Wasm: `wasm` of a policy → [`Hooks`].
 
-use crate::known::KnownSource;
+use crate::known::{KnownSource, NamedSources};
 use crate::meant::{Hooks, ResponseHook};
-use crate::policy::shared::NamedSources;
 use crate::schema;
 use crate::yaml::fault::Report;
 use crate::yaml::section::Section;
